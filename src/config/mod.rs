@@ -1,0 +1,1 @@
+//! What the server may be told: flags, environment, file, defaults.

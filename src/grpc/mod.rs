@@ -1,0 +1,1 @@
+//! The contract, served: decode, call, encode.

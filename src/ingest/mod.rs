@@ -1,0 +1,1 @@
+//! Providers' JSON and recorded sessions into messages.

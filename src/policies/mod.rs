@@ -1,0 +1,1 @@
+//! The presets, and what a caller's patch makes of them.

@@ -1,0 +1,1 @@
+//! Rows and overlays into what is shown. Pure.

@@ -1,0 +1,200 @@
+//! The store: what is kept, and what may be relied on.
+//!
+//! Start reading at [`Store`]. `memory` is the reference: small, obviously
+//! right, and what the SQLite backend is compared with. A test suite holds both
+//! to the contract.
+
+pub mod error;
+pub mod memory;
+pub mod sqlite;
+mod types;
+
+use async_trait::async_trait;
+
+pub use error::{Entity, Error};
+pub use types::{
+    Append, Appended, CommitOverlays, Committed, ItemAt, NewOverlay, NewRow, NewSession, Page,
+    Readiness, RequestKey, RollbackOverlay, RolledBack, RowsQuery, SessionFilter, SessionRef,
+    SetItem, SetView, SetViewParts, UpdateSession,
+};
+
+use crate::model::{
+    ContextItem, Overlay, OverlayId, Revision, Row, Session, Timestamp, View, ViewName,
+};
+
+/// Sessions, their rows, overlays, views and context items.
+///
+/// # Contract
+///
+/// * Every method is atomic: it happens completely or leaves nothing behind,
+///   also where its caller goes away.
+/// * What is acknowledged survives a crash.
+/// * Rows, contents and digests never change once written; only
+///   [`Store::delete_session`] removes them.
+/// * Seqs start at 1 and have no gaps. Appends of one session are whole: those
+///   of two callers interleave only between requests.
+/// * `next_seq` grows with appends only; `revision` by one with every change.
+///   Setting what is there already changes nothing and makes no revision.
+/// * Text is compared byte for byte.
+/// * A known request id wins over every other check: with the same digest the
+///   first answer is given again, with another it is
+///   [`Error::RequestIdReused`]. Only successes are remembered, for at least 24
+///   hours. An id's scope is its session; for `create_session`, the namespace.
+/// * A session of another namespace answers as an absent one.
+/// * Reads see every write that was acknowledged before they began.
+#[async_trait]
+pub trait Store: Send + Sync {
+    /// Creates a session with its `main` view, at revision 1.
+    ///
+    /// Returns true beside it where this answers a retry.
+    ///
+    /// # Errors
+    ///
+    /// * [`Error::AlreadyExists`] where the id is taken.
+    /// * [`Error::NotFound`] where a parent is named that is not there.
+    async fn create_session(&self, new: NewSession) -> Result<(Session, bool), Error>;
+
+    /// Gets a session and its views.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`] where it is not there.
+    async fn get_session(&self, session: &SessionRef) -> Result<Session, Error>;
+
+    /// Lists sessions, newest first (by creation, then id, descending).
+    ///
+    /// # Errors
+    ///
+    /// Only those of the backend.
+    async fn list_sessions(
+        &self,
+        filter: &SessionFilter,
+        page: Page<(Timestamp, String)>,
+    ) -> Result<Vec<Session>, Error>;
+
+    /// Sets display name and labels, as far as they are given.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`] where the session is not there.
+    async fn update_session(&self, update: UpdateSession) -> Result<Session, Error>;
+
+    /// Erases a session: rows, contents, overlays, everything.
+    ///
+    /// Other sessions' writes go on meanwhile. To readers it is gone at once.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`] where the session is not there.
+    async fn delete_session(&self, session: &SessionRef) -> Result<(), Error>;
+
+    /// Sets, replaces or (with empty content) removes a context item.
+    ///
+    /// Returns the session's revision afterwards.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`] where the session, or the view it names, is not there.
+    async fn set_item(&self, set: SetItem) -> Result<Revision, Error>;
+
+    /// Lists the context items in force (at a revision), by name.
+    ///
+    /// # Errors
+    ///
+    /// * [`Error::NotFound`] where the session is not there.
+    /// * [`Error::RevisionNotFound`] where `at` is newer than the newest.
+    async fn list_items(&self, session: &SessionRef, at: ItemAt)
+    -> Result<Vec<ContextItem>, Error>;
+
+    /// Adds a view, or replaces its policy and model. Returns it as it is now.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`] where the session is not there.
+    async fn set_view(&self, set: SetView) -> Result<(View, Revision), Error>;
+
+    /// Appends rows, all or none, with contiguous seqs.
+    ///
+    /// # Errors
+    ///
+    /// * [`Error::NotFound`] where the session is not there.
+    /// * [`Error::SeqMoved`] where `expected_next_seq` does not hold.
+    /// * [`Error::RequestIdReused`].
+    async fn append(&self, append: Append) -> Result<Appended, Error>;
+
+    /// Reads rows in seq order (or reversed), at most `query.limit` of them.
+    ///
+    /// No lock is held when it returns: page by seq.
+    ///
+    /// # Errors
+    ///
+    /// * [`Error::NotFound`] where the session is not there.
+    async fn read_rows(&self, session: &SessionRef, query: RowsQuery) -> Result<Vec<Row>, Error>;
+
+    /// Commits overlays in order, each a revision of its own, and then rolls
+    /// back those that they supersede, a revision each.
+    ///
+    /// # Errors
+    ///
+    /// * [`Error::NotFound`] where the session or the view is not there.
+    /// * [`Error::PlanOutdated`] where the view's overlays, pins or policy
+    ///   changed since `commit.planned_at`; appends do not count.
+    /// * [`Error::Overlaps`] where a range overlay would cross one in force.
+    /// * [`Error::RequestIdReused`].
+    async fn commit_overlays(&self, commit: CommitOverlays) -> Result<Committed, Error>;
+
+    /// Takes one overlay out of force, at any depth.
+    ///
+    /// # Errors
+    ///
+    /// * [`Error::NotFound`] where the session or the overlay is not there.
+    /// * [`Error::AlreadyRolledBack`].
+    async fn rollback_overlay(&self, rollback: RollbackOverlay) -> Result<RolledBack, Error>;
+
+    /// Gets one overlay.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`] where the session or the overlay is not there.
+    async fn get_overlay(&self, session: &SessionRef, id: &OverlayId) -> Result<Overlay, Error>;
+
+    /// Lists a view's overlays: those in force, or all, by commit revision.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`] where the session is not there.
+    async fn list_overlays(
+        &self,
+        session: &SessionRef,
+        view: &ViewName,
+        include_rolled_back: bool,
+    ) -> Result<Vec<Overlay>, Error>;
+
+    /// The learned calibration factors of a namespace, by model name.
+    ///
+    /// # Errors
+    ///
+    /// Only those of the backend.
+    async fn calibrations(&self, namespace: &str) -> Result<Vec<(String, f64)>, Error>;
+
+    /// Remembers a calibration factor.
+    ///
+    /// # Errors
+    ///
+    /// Only those of the backend.
+    async fn set_calibration(&self, namespace: &str, model: &str, factor: f64)
+    -> Result<(), Error>;
+
+    /// Removes what has a limited life (request ids), in small pieces.
+    ///
+    /// # Errors
+    ///
+    /// Only those of the backend.
+    async fn expire(&self, now: Timestamp) -> Result<(), Error>;
+
+    /// Says whether the backend can take traffic.
+    async fn readiness(&self) -> Readiness;
+
+    /// Finishes what was accepted and closes. Later calls are refused.
+    async fn close(&self);
+}

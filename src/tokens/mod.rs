@@ -1,0 +1,1 @@
+//! Counting, and learning from what providers report.
