@@ -1,0 +1,87 @@
+//! What text or messages would count as.
+
+use super::{
+    Ctx, Result,
+    append_turn::{Payload, check_payload},
+    fields::Fields,
+    model_choice::ModelInput,
+    off_thread, payload_error,
+};
+use crate::{
+    ingest,
+    model::{Namespace, WireFormat},
+    tokens,
+};
+
+/// What to count.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Countable {
+    /// Words.
+    Text(String),
+    /// Messages in a provider's shape.
+    Payload(Payload),
+}
+
+/// A count.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CountedTokens {
+    /// The tokenizer's.
+    pub tokens: i64,
+    /// That times the model's factor.
+    pub calibrated_tokens: i64,
+    /// Its name.
+    pub tokenizer: String,
+}
+
+/// Counts.
+///
+/// # Errors
+///
+/// [`super::Error::InvalidField`], [`super::Error::InvalidPayload`].
+pub async fn count_tokens(
+    ctx: &Ctx,
+    model: &ModelInput,
+    content: Option<Countable>,
+) -> Result<CountedTokens> {
+    let mut fields = Fields::new();
+    model.check(&mut fields, "model");
+    match &content {
+        None => fields.wrong("content", "expected `text` or `payload`, found neither"),
+        Some(Countable::Payload(payload)) => check_payload(&mut fields, payload),
+        Some(Countable::Text(_)) => {}
+    }
+    fields.finish()?;
+    let tokens = match content {
+        None => 0,
+        Some(Countable::Text(text)) => {
+            off_thread(text.len(), move || tokens::count_text(&text)).await?
+        }
+        Some(Countable::Payload(payload)) => {
+            let limits = payload_error::ingest_limits(&ctx.limits);
+            off_thread(payload.json.len(), move || count_payload(&payload, &limits)).await??
+        }
+    };
+    let factor = ctx.factor_of(Namespace::DEFAULT, &model.name).await?;
+    Ok(CountedTokens {
+        tokens,
+        calibrated_tokens: calibrated(tokens, factor),
+        tokenizer: ctx.tokenizer_of(&model.name),
+    })
+}
+
+fn count_payload(payload: &Payload, limits: &ingest::Limits) -> Result<i64> {
+    let format = payload.format.unwrap_or(WireFormat::Typed);
+    let parsed =
+        ingest::payload(format, &payload.json, limits).map_err(payload_error::told)?;
+    Ok(parsed.messages.iter().map(|it| tokens::message(it).total).sum())
+}
+
+/// Rounded up: a count that is too low is the one that hurts.
+#[expect(
+    clippy::cast_precision_loss,
+    clippy::cast_possible_truncation,
+    reason = "token counts are far below 2^52"
+)]
+fn calibrated(tokens: i64, factor: f64) -> i64 {
+    (tokens as f64 * factor).ceil() as i64
+}
