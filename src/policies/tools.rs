@@ -106,6 +106,7 @@ struct Split {
 #[serde(deny_unknown_fields)]
 struct Paths {
     keys: Vec<String>,
+    patches: Vec<String>,
 }
 
 /// What is wrong with a table of aliases.
@@ -195,15 +196,21 @@ impl Tools {
         own.map(|(_, value)| value).or_else(by_class).copied()
     }
 
-    /// The file that a reading, editing or writing call names.
+    /// The file that a reading, editing or writing call names; of a patch, the
+    /// first.
     #[must_use]
     pub fn path_of(&self, tool: &str, input_json: &[u8]) -> Option<String> {
         use ToolClass::{Edit, Read, Write};
         if !matches!(self.class_of(tool), Some(Read | Edit | Write)) {
             return None;
         }
-        let arguments = arguments(input_json)?;
-        self.paths.keys.iter().find_map(|key| text_of(&arguments, key))
+        let Some(arguments) = arguments(input_json) else {
+            // Some agents' patches come as they are, not as JSON.
+            return std::str::from_utf8(input_json).ok().and_then(patched_file);
+        };
+        let patched = |key| text_of(&arguments, key).as_deref().and_then(patched_file);
+        let named = self.paths.keys.iter().find_map(|key| text_of(&arguments, key));
+        named.or_else(|| self.paths.patches.iter().find_map(|key| patched(key)))
     }
 }
 
@@ -241,6 +248,15 @@ fn arguments(input_json: &[u8]) -> Option<Arguments<'_>> {
 fn text_of(arguments: &Arguments<'_>, key: &str) -> Option<String> {
     let text: String = serde_json::from_str(arguments.get(key)?.get()).ok()?;
     (!text.is_empty()).then_some(text)
+}
+
+/// The first file that a patch of the form `*** Update File: path` names.
+fn patched_file(patch: &str) -> Option<String> {
+    let path = patch.lines().find_map(|line| {
+        let (action, path) = line.strip_prefix("*** ")?.split_once(" File: ")?;
+        matches!(action, "Add" | "Update" | "Delete").then_some(path.trim())
+    })?;
+    (!path.is_empty()).then(|| path.to_owned())
 }
 
 #[cfg(test)]
@@ -333,6 +349,9 @@ mod tests {
             ("create", r#"{"filename":"n.py"}"#, Some("n.py")),
             ("str_replace_editor", r#"{"command":"view","path":"v"}"#, Some("v")),
             ("Edit", r#"{"old_string":"x","file_path":"e","new_string":"\ud800"}"#, Some("e")),
+            ("apply_patch", "*** Begin Patch\n*** Update File: src/a.rs\n@@\n", Some("src/a.rs")),
+            ("apply_patch", r#"{"input":"*** Begin Patch\n*** Add File: b\n+x"}"#, Some("b")),
+            ("apply_patch", r#"{"input":"nothing"}"#, None),
             ("Read", r#"{"path":["a"],"file":"b"}"#, Some("b")),
             ("Read", r#"{"path":""}"#, None),
             ("Read", r#"{"path":"cut"#, None),
@@ -359,7 +378,7 @@ mod tests {
 
     #[test]
     fn a_table_with_a_name_of_two_classes_is_refused() {
-        let text = "[classes]\nread = [\"x\"]\nedit = [\"X\"]\n[split]\ntools=[]\nread=[]\nwrite=[]\n[paths]\nkeys=[]";
+        let text = "[classes]\nread = [\"x\"]\nedit = [\"X\"]\n[split]\ntools=[]\nread=[]\nwrite=[]\n[paths]\nkeys=[]\npatches=[]";
         assert!(matches!(Tools::from_toml(text), Err(ToolsError::TwoClasses(name)) if name == "X"));
         assert!(matches!(Tools::from_toml("[classes]\nsing = []"), Err(ToolsError::Shape(_))));
     }
