@@ -72,7 +72,7 @@ pub async fn count_tokens(
 fn count_payload(payload: &Payload, limits: &ingest::Limits) -> Result<i64> {
     let format = payload.format.unwrap_or(WireFormat::Typed);
     let parsed =
-        ingest::payload(format, &payload.json, limits).map_err(payload_error::told)?;
+        ingest::payload(format, &payload.json, limits)?;
     Ok(parsed.messages.iter().map(|it| tokens::message(it).total).sum())
 }
 
