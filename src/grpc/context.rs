@@ -28,10 +28,9 @@ pub(super) fn response_limit(asked: i64, otherwise: usize) -> Result<usize> {
     match usize::try_from(asked) {
         Ok(0) => Ok(otherwise),
         Ok(limit) => Ok(limit),
-        Err(_) => Err(Error::field(
-            "max_response_bytes",
-            format!("expected zero or more, found {asked}"),
-        )),
+        Err(_) => {
+            Err(Error::field("max_response_bytes", format!("expected zero or more, found {asked}")))
+        }
     }
 }
 

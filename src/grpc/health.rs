@@ -5,9 +5,7 @@ use std::{sync::Arc, time::Duration};
 use tonic_health::{ServingStatus, server::HealthReporter};
 
 use crate::{
-    proto::v1::{
-        collapse_service_server, session_service_server, transcript_service_server,
-    },
+    proto::v1::{collapse_service_server, session_service_server, transcript_service_server},
     service::Ctx,
     store::Readiness,
 };

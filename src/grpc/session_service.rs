@@ -128,10 +128,8 @@ impl pb::session_service_server::SessionService for Sessions {
         request: Request<pb::GetContextRequest>,
     ) -> Result<Response<pb::GetContextResponse>, Status> {
         let asked = request.into_inner();
-        let limit = context::response_limit(
-            asked.max_response_bytes,
-            self.ctx.limits.response_bytes,
-        );
+        let limit =
+            context::response_limit(asked.max_response_bytes, self.ctx.limits.response_bytes);
         let limit = limit.map_err(|err| self.told(&err))?;
         let input = decode::get_context(asked).map_err(|err| self.told(&err))?;
         let context = service::get_context(&self.ctx, input).await;

@@ -42,7 +42,11 @@ pub(super) fn of(err: &Error, ids: &dyn IdSource) -> Status {
     }
     let mut details = ErrorDetails::new();
     let metadata = verdict.metadata.into_iter().map(|(key, value)| (key.to_owned(), value));
-    details.set_error_info(reason_name(verdict.reason), DOMAIN, metadata.collect::<HashMap<_, _>>());
+    details.set_error_info(
+        reason_name(verdict.reason),
+        DOMAIN,
+        metadata.collect::<HashMap<_, _>>(),
+    );
     if let Error::InvalidField(violations) = err {
         details.set_bad_request(violations.iter().map(violation).collect::<Vec<_>>());
     }
