@@ -13,7 +13,7 @@ use crate::model::{
 const TIME_SECONDS: std::ops::RangeInclusive<i64> = -62_135_596_800..=253_402_300_799;
 
 /// Notes what is wrong with `message`; `path` is its place in the request.
-pub fn check_message(fields: &mut Fields, path: &str, message: &Message, limits: &Limits) {
+pub(super) fn check_message(fields: &mut Fields, path: &str, message: &Message, limits: &Limits) {
     fields.name(&format!("{path}.author"), &message.author);
     fields.name(&format!("{path}.lane"), &message.lane);
     fields.name(&format!("{path}.model"), &message.model);
@@ -180,7 +180,7 @@ fn check_usage(fields: &mut Fields, path: &str, usage: Option<Usage>) {
 
 /// Says whether `json` is one JSON object, whatever its strings escape.
 #[must_use]
-pub fn is_json_object(json: &[u8]) -> bool {
+pub(super) fn is_json_object(json: &[u8]) -> bool {
     serde_json::from_slice::<&RawValue>(json).is_ok_and(|it| it.get().starts_with('{'))
 }
 

@@ -10,8 +10,11 @@ use super::{
 use crate::{
     ingest,
     model::{Namespace, WireFormat},
-    tokens,
+    tokens::{self, calibration::calibrate},
 };
+
+/// What counts, whatever the model: its factor is what differs.
+const TOKENIZER: &str = "o200k_base";
 
 /// What to count.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -54,7 +57,7 @@ pub async fn count_tokens(
     let tokens = match content {
         None => 0,
         Some(Countable::Text(text)) => {
-            off_thread(text.len(), move || tokens::count_text(&text)).await?
+            i64::from(off_thread(text.len(), move || tokens::count_text(&text)).await?)
         }
         Some(Countable::Payload(payload)) => {
             let limits = payload_error::ingest_limits(&ctx.limits);
@@ -64,24 +67,13 @@ pub async fn count_tokens(
     let factor = ctx.factor_of(Namespace::DEFAULT, &model.name).await?;
     Ok(CountedTokens {
         tokens,
-        calibrated_tokens: calibrated(tokens, factor),
-        tokenizer: ctx.tokenizer_of(&model.name),
+        calibrated_tokens: calibrate(tokens, factor),
+        tokenizer: TOKENIZER.to_owned(),
     })
 }
 
 fn count_payload(payload: &Payload, limits: &ingest::Limits) -> Result<i64> {
     let format = payload.format.unwrap_or(WireFormat::Typed);
-    let parsed =
-        ingest::payload(format, &payload.json, limits).map_err(payload_error::told)?;
+    let parsed = ingest::payload(format, &payload.json, limits)?;
     Ok(parsed.messages.iter().map(|it| tokens::message(it).total).sum())
-}
-
-/// Rounded up: a count that is too low is the one that hurts.
-#[expect(
-    clippy::cast_precision_loss,
-    clippy::cast_possible_truncation,
-    reason = "token counts are far below 2^52"
-)]
-fn calibrated(tokens: i64, factor: f64) -> i64 {
-    (tokens as f64 * factor).ceil() as i64
 }

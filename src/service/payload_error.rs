@@ -7,16 +7,21 @@ use crate::{ingest, model::WireFormat};
 const MOST_CHARS: usize = 200;
 
 /// What `ingest` is held to.
-pub(super) fn ingest_limits(_limits: &Limits) -> ingest::Limits {
-    ingest::Limits::default()
+pub(super) fn ingest_limits(limits: &Limits) -> ingest::Limits {
+    ingest::Limits {
+        messages: limits.messages_per_request,
+        blocks: limits.blocks_per_message,
+        ..ingest::Limits::default()
+    }
 }
 
-/// The error of `ingest`, in the contract's terms.
-pub(super) fn told(err: ingest::PayloadError) -> Error {
-    Error::InvalidPayload {
-        format: short(&err.format.to_string()),
-        position: short(&err.position.to_string()),
-        detail: short(&err.detail),
+impl From<ingest::PayloadError> for Error {
+    fn from(err: ingest::PayloadError) -> Self {
+        Self::InvalidPayload {
+            format: format_name(err.format).to_owned(),
+            position: short(&err.position),
+            detail: short(&err.detail),
+        }
     }
 }
 

@@ -60,8 +60,8 @@ pub async fn read_history(ctx: &Ctx, input: ReadHistory) -> Result<HistoryReader
     let mut fields = Fields::new();
     let session = fields.session("session_id", &input.session_id);
     check(&mut fields, &input);
-    let overlay = (!input.overlay_id.is_empty())
-        .then(|| fields.overlay("overlay_id", &input.overlay_id));
+    let overlay =
+        (!input.overlay_id.is_empty()).then(|| fields.overlay("overlay_id", &input.overlay_id));
     fields.finish()?;
     let mut ranges = match overlay {
         Some(id) => {

@@ -42,17 +42,14 @@ pub async fn set_context_item(
     check(ctx, &item, &mut fields);
     fields.finish()?;
     let content = item.content.clone();
-    let tokens = off_thread(content.len(), move || {
-        tokens::count_text(&String::from_utf8_lossy(&content))
-    })
-    .await?;
+    let tokens = off_thread(content.len(), move || tokens::count_bytes(&content)).await?;
     let item = ContextItem {
         placement: item.placement.unwrap_or(Placement::System),
         format: item.format.filter(|_| item.placement == Some(Placement::Tools)),
         view: (!item.view.is_empty()).then(|| ViewName::new(&item.view)),
         name: item.name,
         content: item.content,
-        tokens,
+        tokens: i64::from(tokens),
     };
     if !item.content.is_empty() {
         let present = ctx.store.list_items(&session, ItemAt::Now).await?;

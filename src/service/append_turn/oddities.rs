@@ -164,8 +164,7 @@ mod tests {
 
     #[track_caller]
     fn check(kind: BlockKind, expected: &[&str]) {
-        let message =
-            Message { blocks: vec![Arc::new(Block::new(kind))], ..Message::default() };
+        let message = Message { blocks: vec![Arc::new(Block::new(kind))], ..Message::default() };
         let found: Vec<_> = of_message(Seq(0), &message).iter().map(|it| it.reason).collect();
         assert_eq!(found, expected);
     }

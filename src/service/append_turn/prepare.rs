@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use prost::bytes::Bytes;
+use bytes::Bytes;
 
 use super::{
     AppendTurn,
@@ -85,8 +85,7 @@ fn typed(messages: Vec<Message>, limits: &Limits) -> Result<Vec<Message>> {
 }
 
 fn parsed(format: WireFormat, json: &Bytes, limits: &Limits) -> Result<Vec<Message>> {
-    let payload = ingest::payload(format, json, &payload_error::ingest_limits(limits))
-        .map_err(payload_error::told)?;
+    let payload = ingest::payload(format, json, &payload_error::ingest_limits(limits))?;
     let mut fields = Fields::new();
     check_count(&mut fields, "payload", payload.messages.len(), limits);
     fields.finish()?;
