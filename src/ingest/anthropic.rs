@@ -73,6 +73,14 @@ fn role(object: &mut Object<'_>) -> Result<Role, Fault> {
     }
 }
 
+/// Blocks of an assistant message that stand apart from it.
+pub(super) fn assistant_blocks(
+    content: Value<'_>,
+    limits: &Limits,
+) -> Result<Vec<Arc<Block>>, Fault> {
+    blocks(content, Role::Assistant, limits)
+}
+
 fn blocks(content: Value<'_>, role: Role, limits: &Limits) -> Result<Vec<Arc<Block>>, Fault> {
     if content.is_string() {
         let text = image::text(content)?;

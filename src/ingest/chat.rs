@@ -251,19 +251,20 @@ fn tool(mut object: Object<'_>, limits: &Limits, wire_type: &str) -> Result<Entr
         "" => object.require_string("tool_call_id")?,
         _ => String::new(),
     };
+    result(object, tool_use_id, wire_type, limits)
+}
+
+/// What a tool said, in an object whose role and id have been taken.
+pub(super) fn result(
+    mut object: Object<'_>,
+    tool_use_id: String,
+    wire_type: &str,
+    limits: &Limits,
+) -> Result<Entry, Fault> {
     let content = object.take_some("content")?;
     let mut extras = object.rest();
-    let output = content.map(|it| outputs(it, limits, &mut extras)).transpose();
+    let output = content.map(|it| parts::outputs(it, limits, &mut extras, &OUTPUTS)).transpose();
     let output = output.map_err(|fault| fault.under("content"))?.unwrap_or_default();
     let kind = ToolResult { tool_use_id, output, is_error: false, wire_type: wire_type.into() };
     Ok(Entry::Result(Block { kind: BlockKind::ToolResult(kind), extra_json: extras.finish() }))
-}
-
-/// What a tool said: text, or parts.
-pub(super) fn outputs(
-    content: Value<'_>,
-    limits: &Limits,
-    extras: &mut Extras,
-) -> Result<Vec<ToolOutput>, Fault> {
-    parts::outputs(content, limits, extras, &OUTPUTS)
 }

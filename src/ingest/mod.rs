@@ -1,7 +1,7 @@
 //! Providers' JSON and recorded sessions into messages.
 //!
 //! [`payload()`] takes what an agent exchanged with a provider just now;
-//! `session::Reader` takes a file in which a program recorded a whole
+//! [`session::Reader`] takes a file in which a program recorded a whole
 //! session. Both are pure: no async, no clock, and they never print JSON anew.
 //!
 //! # What goes where
@@ -27,6 +27,7 @@ mod json;
 mod parts;
 mod payload;
 mod responses;
+pub mod session;
 mod usage;
 mod warning;
 

@@ -2,6 +2,7 @@
 
 mod anthropic;
 mod chat;
+mod corpus;
 mod responses;
 
 use concertina::{
