@@ -2,3 +2,4 @@
 
 mod policies;
 mod tokens;
+mod ingest;
