@@ -5,6 +5,7 @@
 //! first, which checks what a client controls, asks the store, and answers.
 
 mod append_turn;
+mod changes;
 mod check_message;
 mod context_types;
 mod count_tokens;
@@ -12,20 +13,24 @@ mod create_session;
 mod ctx;
 mod delete_session;
 mod error;
+mod factors;
 mod fields;
+mod fingerprint;
+mod get_context;
 mod get_session;
 pub mod limits;
 mod list_context_items;
 mod list_sessions;
+mod live;
 mod model_choice;
 mod off_thread;
 mod overlay_types;
+mod overlays;
 mod page;
 mod payload_error;
 mod read_content;
 mod read_history;
 mod set_context_item;
-mod unbuilt;
 mod update_session;
 
 pub use append_turn::{AppendTurn, AppendWarning, AppendedTurn, Payload, append_turn};
@@ -52,12 +57,12 @@ pub use page::{Query, size as page_size};
 pub use read_content::{Content, ReadContent, read_content};
 pub use read_history::{HistoryReader, HistoryRow, ReadHistory, read_history};
 pub use set_context_item::{ContextItemInput, set_context_item};
-pub use unbuilt::{
-    create_clear, create_snip, get_context, get_overlay, list_overlays, rollback_overlay,
-};
+pub use factors::Factors;
+pub use get_context::get_context;
+pub use live::Live;
+pub use overlays::{create_clear, create_snip, get_overlay, list_overlays, rollback_overlay};
 pub use update_session::{UpdateSession, update_session};
 
-use unbuilt::{items_changed, knows_fingerprint, rows_appended, session_deleted, view_budget};
 
 use crate::{policies::PolicyError, store::SetViewParts};
 
