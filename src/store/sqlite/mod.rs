@@ -254,3 +254,6 @@ async fn pack<T: Send + 'static>(
     }
     tokio::task::spawn_blocking(prepare).await.map_err(|err| Error::Backend(Box::new(err)))
 }
+
+#[cfg(test)]
+mod tests;
