@@ -1,5 +1,6 @@
 //! The integration tests, one binary.
 
-mod policies;
-mod tokens;
 mod ingest;
+mod policies;
+mod store;
+mod tokens;
