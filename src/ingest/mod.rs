@@ -21,8 +21,8 @@
 
 mod anthropic;
 mod chat;
+mod content;
 mod fault;
-mod image;
 mod json;
 mod parts;
 mod payload;

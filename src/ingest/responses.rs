@@ -7,9 +7,8 @@
 use std::sync::Arc;
 
 use super::{
-    Limits, chat,
+    Limits, chat, content,
     fault::Fault,
-    image,
     json::{Extras, Object, Value},
     parts::{self, Dialect},
     usage,
@@ -33,7 +32,7 @@ pub(super) enum Item {
     /// The user message of results.
     Result(Arc<Block>),
     /// A message of its own.
-    Message(Message),
+    Message(Box<Message>),
 }
 
 /// An item, an array of them, or a response.
@@ -80,7 +79,7 @@ fn gather(items: impl IntoIterator<Item = Item>) -> Vec<Message> {
     for item in items {
         let (role, blocks) = match item {
             Item::Message(message) => {
-                messages.push(message);
+                messages.push(*message);
                 side = None;
                 continue;
             }
@@ -121,7 +120,8 @@ pub(super) fn item(value: Value<'_>, limits: &Limits) -> Result<Item, Fault> {
         | "custom_tool_call"
         | "custom_tool_call_output" => Err(Fault::new("expected a field `call_id`, found none")),
         "mcp_approval_response" => {
-            Ok(Item::Message(of_blocks(Role::User, vec![Arc::new(opaque(value)?)])))
+            let message = of_blocks(Role::User, vec![Arc::new(opaque(value)?)]);
+            Ok(Item::Message(Box::new(message)))
         }
         _ => opaque(value).map(assistant),
     }
@@ -155,7 +155,7 @@ fn message(value: Value<'_>, limits: &Limits) -> Result<Item, Fault> {
         let blocks = blocks.into_iter().map(Arc::new).collect();
         let extra_json = extras.finish();
         let message = Message { provider_id: id, extra_json, ..of_blocks(role, blocks) };
-        return Ok(Item::Message(message));
+        return Ok(Item::Message(Box::new(message)));
     }
     // What has no shape among an assistant's blocks is an item, never a part
     // of one: so an item that holds such a part is kept whole.
@@ -178,7 +178,7 @@ fn of_item(block: Block, id: &str, of_item: &Extras) -> Block {
 
 fn blocks(content: Value<'_>, limits: &Limits) -> Result<Vec<Block>, Fault> {
     if content.is_string() {
-        return Ok(vec![Block::new(BlockKind::Text(image::text(content)?))]);
+        return Ok(vec![Block::new(BlockKind::Text(content::text(content)?))]);
     }
     if !content.is_array() {
         return Err(Fault::expected("a string or an array", content));
@@ -192,7 +192,7 @@ fn part(value: Value<'_>) -> Result<Block, Fault> {
     let kind = match object.require_string("type")?.as_str() {
         "input_text" | "output_text" | "text" => {
             let text = object.require("text")?;
-            Some(BlockKind::Text(image::text(text).map_err(|fault| fault.under("text"))?))
+            Some(BlockKind::Text(content::text(text).map_err(|fault| fault.under("text"))?))
         }
         "input_image" => picture(&mut object)?.map(BlockKind::Image),
         _ => None,
@@ -208,7 +208,7 @@ fn picture(object: &mut Object<'_>) -> Result<Option<crate::model::Image>, Fault
     if object.peek("file_id").is_some_and(Value::is_string) {
         return Ok(None);
     }
-    Ok(image::from_url(object.require_string("image_url")?))
+    Ok(content::from_url(object.require_string("image_url")?))
 }
 
 fn output_part(sort: &str, object: &mut Object<'_>) -> Result<Option<ToolOutput>, Fault> {

@@ -123,7 +123,7 @@ impl Codex {
                 self.other(at, Message { client_time: time, ..message }, out);
             }
             Item::Message(message) => {
-                self.other(at, Message { client_time: time, ..message }, out);
+                self.other(at, Message { client_time: time, ..*message }, out);
             }
         }
     }
