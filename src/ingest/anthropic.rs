@@ -7,7 +7,8 @@ use bytes::Bytes;
 use super::{
     Limits, content,
     fault::Fault,
-    json::{Object, Value},
+    json::Value,
+    object::Object,
     parts::{self, Dialect},
     usage,
 };

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use super::{
     Limits, content,
     fault::Fault,
-    json::{Extras, Object, Value},
+    json::Value,
+    object::{Extras, Object},
     parts::{self, Dialect},
     usage,
 };

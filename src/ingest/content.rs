@@ -2,10 +2,7 @@
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 
-use super::{
-    fault::Fault,
-    json::{Object, Value},
-};
+use super::{fault::Fault, json::Value, object::Object};
 use crate::model::{Image, ImageSource, Text};
 
 /// Words, wherever they stood.

@@ -24,6 +24,7 @@ mod chat;
 mod content;
 mod fault;
 mod json;
+mod object;
 mod parts;
 mod payload;
 mod responses;

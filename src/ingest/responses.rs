@@ -9,7 +9,8 @@ use std::sync::Arc;
 use super::{
     Limits, chat, content,
     fault::Fault,
-    json::{Extras, Object, Value},
+    json::Value,
+    object::{Extras, Object},
     parts::{self, Dialect},
     usage,
 };

@@ -1,9 +1,6 @@
 //! Token counts as each provider reports them.
 
-use super::{
-    fault::Fault,
-    json::{Object, Value},
-};
+use super::{fault::Fault, json::Value, object::Object};
 use crate::model::Usage;
 
 /// Anthropic reports cached tokens beside `input_tokens`; here they are part

@@ -13,7 +13,8 @@ use super::{
 use crate::{
     ingest::{
         fault::Fault,
-        json::{Object, Value},
+        json::Value,
+        object::Object,
         responses::{self, Item},
         usage,
     },

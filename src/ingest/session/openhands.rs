@@ -15,7 +15,8 @@ use crate::{
     ingest::{
         anthropic, chat, content,
         fault::Fault,
-        json::{Extras, Object, Value},
+        json::Value,
+        object::{Extras, Object},
         parts,
     },
     model::{

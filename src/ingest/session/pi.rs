@@ -12,12 +12,7 @@ use super::{
     time,
 };
 use crate::{
-    ingest::{
-        content,
-        fault::Fault,
-        json::{Object, Value},
-        parts, usage,
-    },
+    ingest::{content, fault::Fault, json::Value, object::Object, parts, usage},
     model::{
         Block, BlockKind, Message, Role, Text, Thinking, Timestamp, ToolOutput, ToolResult, ToolUse,
     },

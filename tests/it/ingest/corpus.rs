@@ -11,6 +11,7 @@ use std::{
 use concertina::{
     ingest::session::{Imported, Reader, Source, SourceFormat, detect},
     model::{BlockKind, Message, Role},
+    rounds::{Ledger, MessageShape},
 };
 
 fn corpus() -> Option<PathBuf> {
@@ -36,14 +37,22 @@ struct Counts {
     results: usize,
     images: usize,
     turns: usize,
+    /// Results of no call, results that came when their round was over, and
+    /// results that took another's place.
+    orphans: usize,
+    late: usize,
+    superseded: usize,
 }
 
 fn read(path: &Path, source: Source) -> Counts {
     let file = File::open(path).unwrap();
-    let mut counts = Counts::default();
+    let (mut counts, mut ledger) = (Counts::default(), Ledger::new());
     for imported in Reader::new(source, BufReader::new(file)) {
         match imported.unwrap() {
-            Imported::Message { message, .. } => count(&message, &mut counts),
+            Imported::Message { message, .. } => {
+                count(&message, &mut counts);
+                place(&message, &mut ledger, &mut counts);
+            }
             Imported::Item { .. } | Imported::Skipped { .. } => {}
             Imported::Damaged { line, detail } => panic!("{}:{line}: {detail}", path.display()),
         }
@@ -68,6 +77,13 @@ fn count(message: &Message, counts: &mut Counts) {
     counts.turns += usize::from(message.role == Role::User && has_more_than_results);
 }
 
+fn place(message: &Message, ledger: &mut Ledger, counts: &mut Counts) {
+    let placement = ledger.place(&MessageShape::of(message));
+    counts.orphans += placement.orphans.len();
+    counts.late += placement.answers.iter().filter(|it| it.is_late).count();
+    counts.superseded += placement.answers.iter().filter(|it| it.supersedes.is_some()).count();
+}
+
 /// A row of `MANIFEST.tsv`, which was made by other programs than this one.
 struct Row {
     file: String,
@@ -75,23 +91,28 @@ struct Row {
     turns: usize,
     calls: usize,
     images: usize,
-    /// Lines on a branch that was left; they are history all the same.
-    abandoned: usize,
+    repairs: String,
+}
+
+impl Row {
+    /// How often the normalized twin had to be mended that way.
+    fn repairs(&self, name: &str) -> usize {
+        let each = self.repairs.split(';').filter_map(|it| it.split_once('='));
+        each.filter(|(it, _)| *it == name).map(|(_, count)| count.parse::<usize>().unwrap()).sum()
+    }
 }
 
 fn manifest(corpus: &Path) -> Vec<Row> {
     let text = std::fs::read_to_string(corpus.join("MANIFEST.tsv")).unwrap();
     let rows = text.lines().skip(1).map(|line| {
         let cells: Vec<&str> = line.split('\t').collect();
-        let repair =
-            cells[18].split(';').find_map(|it| it.strip_prefix("abandoned_branch_records="));
         Row {
             file: cells[0].to_owned(),
             format: cells[1].to_owned(),
             turns: cells[7].parse().unwrap(),
             calls: cells[8].parse().unwrap(),
             images: cells[11].parse().unwrap(),
-            abandoned: repair.map_or(0, |it| it.parse().unwrap()),
+            repairs: cells[18].to_owned(),
         }
     });
     rows.collect()
@@ -111,7 +132,13 @@ fn every_real_session_imports_whole() {
         assert_eq!(source.format, format, "{}", row.file);
         let counts = read(&path, source);
         assert_eq!(counts.calls, row.calls, "{}", row.file);
-        assert_eq!(counts.turns, row.turns + row.abandoned, "{}", row.file);
+        // What is on a branch that was left is history all the same.
+        let turns = row.turns + row.repairs("abandoned_branch_records");
+        assert_eq!(counts.turns, turns, "{}", row.file);
+        let unanswered = counts.calls + counts.orphans + counts.superseded - counts.results;
+        assert_eq!(unanswered, row.repairs("synthesized_results"), "{}", row.file);
+        assert_eq!(counts.orphans, row.repairs("dropped_orphan_results"), "{}", row.file);
+        assert_eq!((counts.late, counts.superseded), (0, 0), "{}", row.file);
         if format != SourceFormat::Codex {
             // Those of the rollouts were blotted out and no longer decode.
             assert_eq!(counts.images, row.images, "{}", row.file);
@@ -134,6 +161,7 @@ fn every_record_of_a_real_session_imports() {
         let counts = read(&path, source_of(&path).unwrap());
         assert_eq!((counts.calls, counts.turns), (row.calls, row.turns), "{stem}");
         assert_eq!(counts.results, counts.calls, "{stem}");
+        assert_eq!((counts.orphans, counts.late, counts.superseded), (0, 0, 0), "{stem}");
     }
 }
 

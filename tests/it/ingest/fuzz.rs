@@ -6,7 +6,7 @@ use concertina::{
 };
 use proptest::prelude::*;
 
-use super::read;
+use super::{call_of, read};
 
 const FORMATS: [WireFormat; 4] = [
     WireFormat::AnthropicMessages,
@@ -161,5 +161,19 @@ proptest! {
         bytes[at] = byte;
         bytes.truncate(cut.index(bytes.len()) + 1);
         prop_assert!(read_all_ways(&bytes) < 100_000);
+    }
+
+    #[test]
+    fn m1_arguments_come_through_byte_for_byte(input in json()) {
+        let string = serde_json::to_string(&input).unwrap();
+        let payloads = [
+            format!(r#"{{"role":"assistant","content":[{{"type":"tool_use","id":"","name":"","input": {input} }}]}}"#),
+            format!(r#"{{"role":"assistant","tool_calls":[{{"id":"","function":{{"name":"","arguments":{string}}}}}]}}"#),
+            format!(r#"{{"type":"function_call","call_id":"","name":"","arguments":{string}}}"#),
+        ];
+        for (format, json) in FORMATS.into_iter().zip(payloads) {
+            let payload = read(format, json).unwrap();
+            prop_assert_eq!(&call_of(&payload.messages[0].blocks[0]).input_json, &input);
+        }
     }
 }
