@@ -1,0 +1,11 @@
+//! The contract, asked over the wire: codes, reasons, retries, streams.
+
+mod append;
+mod bad_input;
+mod content;
+mod items;
+mod server;
+mod sessions;
+mod sizes;
+pub(crate) mod support;
+mod unbuilt;
