@@ -1,4 +1,5 @@
 //! The integration tests, one binary.
 
 mod grpc;
+mod ingest;
 mod policies;
