@@ -3,3 +3,4 @@
 mod grpc;
 mod ingest;
 mod policies;
+mod tokens;
