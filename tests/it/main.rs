@@ -3,4 +3,5 @@
 mod grpc;
 mod ingest;
 mod policies;
+mod store;
 mod tokens;
