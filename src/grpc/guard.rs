@@ -127,11 +127,18 @@ fn in_our_terms(told: &Status) -> Option<Error> {
                 limit: numbers.next().unwrap_or_default(),
             })
         }
-        Code::Internal if message.contains("failed to decode Protobuf message") => Some(
-            Error::field("request", format!("expected the contract's message: {}", cut(message))),
-        ),
+        Code::Internal if is_undecodable(message) => Some(Error::field(
+            "request",
+            format!("expected the contract's message, found {}", cut(message)),
+        )),
+        Code::Internal => Some(Error::internal(message.to_owned())),
         _ => None,
     }
+}
+
+/// Bytes that are no message, or not compressed as they say.
+fn is_undecodable(message: &str) -> bool {
+    message.contains("failed to decode Protobuf message") || message.contains("decompressing")
 }
 
 fn cut(message: &str) -> String {

@@ -167,7 +167,9 @@ impl pb::session_service_server::SessionService for Sessions {
         let reader = service::read_history(&self.ctx, input).await;
         let reader = reader.map_err(|err| self.told(&err))?;
         let ctx = self.ctx.clone();
-        Ok(Response::new(stream::spawn(|outlet| send_history(ctx, reader, outlet))))
+        Ok(Response::new(stream::spawn(ctx.ids.clone(), |outlet| {
+            send_history(ctx, reader, outlet)
+        })))
     }
 
     async fn read_content(

@@ -6,6 +6,7 @@
 
 mod append_turn;
 mod check_message;
+mod content_size;
 mod context_types;
 mod count_tokens;
 mod create_session;

@@ -20,8 +20,7 @@ fn corpus() -> Option<PathBuf> {
 }
 
 fn files(folder: &Path) -> Vec<PathBuf> {
-    let mut files: Vec<_> =
-        folder.read_dir().unwrap().map(|entry| entry.unwrap().path()).collect();
+    let mut files: Vec<_> = folder.read_dir().unwrap().map(|entry| entry.unwrap().path()).collect();
     files.sort();
     files
 }
