@@ -232,7 +232,7 @@ mod tests {
             headers.insert("grpc-timeout", text.parse().unwrap());
             deadline(&headers)
         };
-        assert_eq!(read("2H"), Some(Duration::from_secs(7200)));
+        assert_eq!(read("2H"), Some(Duration::from_hours(2)));
         assert_eq!(read("3S"), Some(Duration::from_secs(3)));
         assert_eq!(read("99999999n"), Some(Duration::from_nanos(99_999_999)));
         for text in ["", "S", "1", "1x", "123456789S", "-1S"] {

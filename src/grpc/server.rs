@@ -44,7 +44,7 @@ const SLACK_BYTES: usize = MIB;
 const KEEPALIVE_INTERVAL: Duration = Duration::from_secs(30);
 const KEEPALIVE_TIMEOUT: Duration = Duration::from_secs(20);
 /// How often what has a limited life is looked for.
-const EXPIRY_PERIOD: Duration = Duration::from_secs(60);
+const EXPIRY_PERIOD: Duration = Duration::from_mins(1);
 
 /// Why a server cannot start.
 #[derive(Debug, thiserror::Error)]

@@ -1,4 +1,5 @@
 //! The contract, asked over the wire: codes, reasons, retries, streams.
+#![expect(clippy::unwrap_used, reason = "these are tests, helpers included")]
 
 mod append;
 mod bad_input;
