@@ -269,3 +269,32 @@ async fn q1_many_clients_append_without_an_error_while_one_reads() {
     taken.sort_unstable();
     assert_eq!(taken, (2..=65).collect::<Vec<_>>());
 }
+
+#[tokio::test]
+async fn r3_a_caller_that_goes_away_leaves_whole_appends_or_none() {
+    let (_server, mut client) = with_session().await;
+    let impatient: Vec<_> = (0..100)
+        .map(|number: u64| {
+            let mut client = client.clone();
+            let words = number.to_string();
+            tokio::spawn(async move {
+                let request = appending(vec![user(&words), user(&words), user(&words)]);
+                let patience = std::time::Duration::from_micros(number * 50);
+                tokio::time::timeout(patience, client.append_turn(request)).await.is_ok()
+            })
+        })
+        .collect();
+    let mut acknowledged = 0;
+    for task in impatient {
+        acknowledged += usize::from(task.await.unwrap());
+    }
+    // What is answered now comes after everything that was taken before.
+    append(&mut client, vec![user("last"), user("last"), user("last")]).await;
+    let rows = history(&mut client).await;
+    let messages: Vec<_> =
+        rows.iter().map(|it| it.message.clone().unwrap().message.unwrap()).collect();
+    assert!(messages.len() >= 3 * (acknowledged + 1));
+    assert_eq!(messages.len() % 3, 0);
+    assert!(messages.chunks(3).all(|it| it[0] == it[1] && it[1] == it[2]));
+    assert_eq!(seqs(&rows), (1..=i64::try_from(rows.len()).unwrap()).collect::<Vec<_>>());
+}

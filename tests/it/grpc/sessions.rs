@@ -58,6 +58,33 @@ async fn a_view_that_is_not_there_is_not_found() {
 }
 
 #[tokio::test]
+async fn a_parent_must_be_there() {
+    let server = TestServer::start().await;
+    let mut client = server.client().await;
+    let request =
+        pb::CreateSessionRequest { parent_session_id: "nobody".into(), ..Default::default() };
+    let answer = client.create_session(request).await;
+    is_told(answer, Code::NotFound, "SESSION_NOT_FOUND", &[("session_id", "nobody")]);
+}
+
+#[tokio::test]
+async fn names_and_labels_are_bounded() {
+    let server = TestServer::start().await;
+    let mut client = server.client().await;
+    let labels = |count: usize| (0..count).map(|it| (it.to_string(), String::new())).collect();
+    let base = pb::CreateSessionRequest::default;
+    let many = pb::CreateSessionRequest { labels: labels(65), ..base() };
+    is_wrong(client.create_session(many).await, &["labels"]);
+    let long = HashMap::from([("k".to_owned(), "x".repeat(1025))]);
+    let long = pb::CreateSessionRequest { labels: long, ..base() };
+    is_wrong(client.create_session(long).await, &["labels[`k`]"]);
+    let name = pb::CreateSessionRequest { display_name: "x".repeat(1025), ..base() };
+    is_wrong(client.create_session(name).await, &["display_name"]);
+    let enough = pb::CreateSessionRequest { labels: labels(64), ..base() };
+    assert!(client.create_session(enough).await.is_ok());
+}
+
+#[tokio::test]
 async fn s2_bad_ids_are_refused_and_ids_that_differ_stay_apart() {
     let server = TestServer::start().await;
     let mut client = server.client().await;
