@@ -23,6 +23,7 @@ mod off_thread;
 mod overlay_types;
 mod page;
 mod payload_error;
+mod policy_choice;
 mod read_content;
 mod read_history;
 mod set_context_item;
@@ -59,26 +60,6 @@ pub use unbuilt::{
 pub use update_session::{UpdateSession, update_session};
 
 use unbuilt::{items_changed, knows_fingerprint, rows_appended, session_deleted, view_budget};
-
-use crate::{policies::PolicyError, store::SetViewParts};
-
-/// A view's policy, resolved; without a model.
-fn view_parts(ctx: &Ctx, preset: &str, overrides_json: &bytes::Bytes) -> Result<SetViewParts> {
-    let named = if preset.is_empty() { &ctx.default_preset } else { preset };
-    let resolved = ctx.presets.resolve(named, overrides_json)?;
-    Ok(SetViewParts {
-        preset: preset.to_owned(),
-        overrides_json: overrides_json.clone(),
-        policy_json: resolved.json,
-        model: None,
-    })
-}
-
-impl From<PolicyError> for Error {
-    fn from(err: PolicyError) -> Self {
-        Self::InvalidPolicy { key: err.key, expected: err.expected, found: err.found }
-    }
-}
 
 /// One digest over all parts; lengths keep them apart.
 fn digest_of(parts: &[&[u8]]) -> [u8; 32] {
