@@ -40,7 +40,9 @@ pub async fn get_context(ctx: &Ctx, input: ContextInput) -> Result<Arc<ContextOu
     let view = fields.view("view", &input.view);
     check(&mut fields, &input);
     fields.finish()?;
-    let Some(format) = input.format else { return Err(Error::field("format", "expected a format")) };
+    let Some(format) = input.format else {
+        return Err(Error::field("format", "expected a format"));
+    };
     if input.at_revision.is_some() {
         return Err(Error::Unimplemented);
     }
@@ -151,8 +153,7 @@ async fn job(
     format: WireFormat,
     input: &ContextInput,
 ) -> Result<Job> {
-    let known =
-        state.views.get(view).ok_or_else(|| Error::ViewNotFound(view.to_string()))?;
+    let known = state.views.get(view).ok_or_else(|| Error::ViewNotFound(view.to_string()))?;
     let base = known.view.model.clone().unwrap_or_else(|| default_model(ctx));
     let model = input.model.over(&base, ctx, "model")?;
     let same_but_fixed = Model { caller_fixed_tokens: base.caller_fixed_tokens, ..model.clone() };

@@ -194,8 +194,10 @@ pub async fn list_overlays(ctx: &Ctx, input: ListOverlaysInput) -> Result<ListOv
     }
     let mut all = ctx.store.list_overlays(&session, &view, input.include_rolled_back).await?;
     all.sort_by_key(place);
-    let mut overlays: Vec<Overlay> =
-        all.into_iter().filter(|it| after.as_ref().is_none_or(|after| place(it) > *after)).collect();
+    let mut overlays: Vec<Overlay> = all
+        .into_iter()
+        .filter(|it| after.as_ref().is_none_or(|after| place(it) > *after))
+        .collect();
     let is_more = overlays.len() > size;
     overlays.truncate(size);
     let next = overlays.last().filter(|_| is_more).map(place);

@@ -7,7 +7,10 @@ use super::{
     fields::{Fields, excerpt},
     limits::TEXT_BYTES,
 };
-use crate::{model::Session, store::{Store, UpdateSession as Update}};
+use crate::{
+    model::Session,
+    store::{Store, UpdateSession as Update},
+};
 
 /// New names for a session.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
