@@ -85,6 +85,29 @@ pub enum StageKind {
 }
 
 impl StageKind {
+    /// Every kind.
+    pub const ALL: [Self; 13] = [
+        Self::ResultCap,
+        Self::BatchBudget,
+        Self::DedupeFiles,
+        Self::StripImages,
+        Self::MicroText,
+        Self::MicroClear,
+        Self::ToolFold,
+        Self::SnipTurns,
+        Self::SnipMiddle,
+        Self::Collapse,
+        Self::AutoCompact,
+        Self::Reactive,
+        Self::Fit,
+    ];
+
+    /// The stage of that name.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|stage| stage.name() == name)
+    }
+
     /// Its name, as `StageReport.stage` spells it.
     #[must_use]
     pub fn name(self) -> &'static str {
@@ -424,13 +447,19 @@ pub struct AutoCompact {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Recovery {
-    /// The steps, in order: stage names, `drain`, `emergency_compact`,
-    /// `clear_all_but_newest_round`, `summary_and_last_messages`.
+    /// The steps, in order: stage names (several joined by `+` are one step),
+    /// `drain`, `emergency_compact`, `clear_all_but_newest_round`,
+    /// `summary_and_last_messages`.
     pub steps: Vec<String>,
     /// Messages that the last step keeps.
     pub keep_messages: usize,
     /// Cycles of the chain in one turn.
     pub cycles_a_turn: usize,
+    /// How the last step's summary is shown: {summary}, {first}, {last},
+    /// {count}.
+    pub envelope: String,
+    /// The session counts as exhausted where the chain could not help.
+    pub marks_exhausted: bool,
 }
 
 /// The last resort.

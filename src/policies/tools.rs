@@ -1,0 +1,366 @@
+//! Which tools are of a class, and which file a call names.
+//!
+//! A policy speaks of classes; agents call the same thing by different names.
+//! The table between them is `tools.toml`. The functions of this module ask
+//! the embedded one.
+
+use std::{
+    borrow::Cow,
+    collections::{BTreeMap, HashMap},
+    sync::LazyLock,
+};
+
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+
+static EMBEDDED: LazyLock<Tools> = LazyLock::new(|| {
+    // A test holds that the embedded text can be read.
+    Tools::from_toml(include_str!("../../tools.toml")).unwrap_or_default()
+});
+
+/// What a tool does, as far as policies tell tools apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ToolClass {
+    /// Reads a file.
+    Read,
+    /// Runs commands.
+    Shell,
+    /// Searches in files.
+    Grep,
+    /// Searches for files.
+    Glob,
+    /// Searches the web.
+    WebSearch,
+    /// Reads a page of the web.
+    WebFetch,
+    /// Changes a part of a file.
+    Edit,
+    /// Writes a whole file.
+    Write,
+}
+
+impl ToolClass {
+    /// Every class.
+    pub const ALL: [Self; 8] = [
+        Self::Read,
+        Self::Shell,
+        Self::Grep,
+        Self::Glob,
+        Self::WebSearch,
+        Self::WebFetch,
+        Self::Edit,
+        Self::Write,
+    ];
+
+    /// Its name, as a policy spells it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Read => "read",
+            Self::Shell => "shell",
+            Self::Grep => "grep",
+            Self::Glob => "glob",
+            Self::WebSearch => "web_search",
+            Self::WebFetch => "web_fetch",
+            Self::Edit => "edit",
+            Self::Write => "write",
+        }
+    }
+
+    /// The class of that name; names are compared exactly, so that `Read` in a
+    /// policy is one tool and `read` is all that read.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|class| class.name() == name)
+    }
+}
+
+/// The table of aliases.
+#[derive(Debug, Clone, Default)]
+pub struct Tools {
+    /// By normalized name.
+    classes: HashMap<String, ToolClass>,
+    split: Split,
+    paths: Paths,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    classes: BTreeMap<ToolClass, Vec<String>>,
+    split: Split,
+    paths: Paths,
+}
+
+/// Tools whose `command` argument says what a call does.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Split {
+    tools: Vec<String>,
+    read: Vec<String>,
+    write: Vec<String>,
+}
+
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Paths {
+    keys: Vec<String>,
+}
+
+/// What is wrong with a table of aliases.
+#[derive(Debug, thiserror::Error)]
+pub enum ToolsError {
+    /// Not of the table's shape.
+    #[error("the table of tools cannot be read")]
+    Shape(#[from] toml::de::Error),
+    /// One name, two classes.
+    #[error("`{0}` is of two classes")]
+    TwoClasses(String),
+}
+
+impl Tools {
+    /// The one that is compiled in.
+    #[must_use]
+    pub fn embedded() -> &'static Self {
+        &EMBEDDED
+    }
+
+    /// Reads a table of the shape of `tools.toml`.
+    ///
+    /// # Errors
+    ///
+    /// [`ToolsError`] where it is of another shape, or a name is of two classes.
+    pub fn from_toml(text: &str) -> Result<Self, ToolsError> {
+        let mut file: File = toml::from_str(text)?;
+        let mut classes = HashMap::new();
+        for (class, names) in &file.classes {
+            for name in names {
+                let before = classes.insert(normalized(name), *class);
+                if before.is_some_and(|before| before != *class) {
+                    return Err(ToolsError::TwoClasses(name.clone()));
+                }
+            }
+        }
+        for class in ToolClass::ALL {
+            // A class's own name is an alias of it, unless the table says else.
+            classes.entry(normalized(class.name())).or_insert(class);
+        }
+        for name in &mut file.split.tools {
+            *name = normalized(name);
+        }
+        Ok(Self { classes, split: file.split, paths: file.paths })
+    }
+
+    /// The class of a tool; `None` where it is of none.
+    #[must_use]
+    pub fn class_of(&self, tool: &str) -> Option<ToolClass> {
+        self.classes.get(&normalized(tool)).copied()
+    }
+
+    /// The class of one call: of a tool that does several things, what this
+    /// call does.
+    #[must_use]
+    pub fn class_of_call(&self, tool: &str, input_json: &[u8]) -> Option<ToolClass> {
+        let class = self.class_of(tool)?;
+        if !self.split.tools.contains(&normalized(tool)) {
+            return Some(class);
+        }
+        let command = arguments(input_json).and_then(|args| text_of(&args, "command"));
+        Some(match command {
+            Some(command) if self.split.read.contains(&command) => ToolClass::Read,
+            Some(command) if self.split.write.contains(&command) => ToolClass::Write,
+            _ => class,
+        })
+    }
+
+    /// Says whether a policy's list of classes and tool names has this tool.
+    #[must_use]
+    pub fn selects(&self, list: &[String], tool: &str) -> bool {
+        let class = self.class_of(tool);
+        list.iter().any(|entry| match ToolClass::from_name(entry) {
+            Some(named) => class == Some(named),
+            None => normalized(entry) == normalized(tool),
+        })
+    }
+
+    /// What a policy's table of classes and tool names holds for this tool; the
+    /// tool's own name goes before its class.
+    #[must_use]
+    pub fn lookup<T: Copy>(&self, table: &BTreeMap<String, T>, tool: &str) -> Option<T> {
+        let own = table.iter().find(|(name, _)| {
+            ToolClass::from_name(name).is_none() && normalized(name) == normalized(tool)
+        });
+        let by_class = || table.get(self.class_of(tool)?.name());
+        own.map(|(_, value)| value).or_else(by_class).copied()
+    }
+
+    /// The file that a reading, editing or writing call names.
+    #[must_use]
+    pub fn path_of(&self, tool: &str, input_json: &[u8]) -> Option<String> {
+        use ToolClass::{Edit, Read, Write};
+        if !matches!(self.class_of(tool), Some(Read | Edit | Write)) {
+            return None;
+        }
+        let arguments = arguments(input_json)?;
+        self.paths.keys.iter().find_map(|key| text_of(&arguments, key))
+    }
+}
+
+/// [`Tools::class_of`] of the embedded table.
+#[must_use]
+pub fn class_of(tool: &str) -> Option<ToolClass> {
+    Tools::embedded().class_of(tool)
+}
+
+/// [`Tools::selects`] of the embedded table.
+#[must_use]
+pub fn selects(list: &[String], tool: &str) -> bool {
+    Tools::embedded().selects(list, tool)
+}
+
+/// [`Tools::path_of`] of the embedded table.
+#[must_use]
+pub fn path_of(tool: &str, input_json: &[u8]) -> Option<String> {
+    Tools::embedded().path_of(tool, input_json)
+}
+
+fn normalized(name: &str) -> String {
+    let name = name.strip_prefix("functions.").unwrap_or(name);
+    name.chars().filter(|c| !matches!(c, '-' | '_')).flat_map(char::to_lowercase).collect()
+}
+
+/// A call's arguments, each still as it was written: a file's whole content
+/// may be among them.
+type Arguments<'a> = BTreeMap<Cow<'a, str>, &'a RawValue>;
+
+fn arguments(input_json: &[u8]) -> Option<Arguments<'_>> {
+    serde_json::from_slice(input_json).ok()
+}
+
+fn text_of(arguments: &Arguments<'_>, key: &str) -> Option<String> {
+    let text: String = serde_json::from_str(arguments.get(key)?.get()).ok()?;
+    (!text.is_empty()).then_some(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn r44_the_eight_classes_know_each_agents_names() {
+        use ToolClass as C;
+        let cases = [
+            (C::Read, ["Read", "read_file", "view", "open", "FileRead", "read-file"]),
+            (
+                C::Shell,
+                [
+                    "Bash",
+                    "exec_command",
+                    "run_shell_command",
+                    "terminal",
+                    "bash",
+                    "functions.shell",
+                ],
+            ),
+            (C::Grep, ["Grep", "search_file_content", "rg", "search_files", "grep", "search_dir"]),
+            (C::Glob, ["Glob", "find_file", "list_dir", "ls", "glob", "list_directory"]),
+            (
+                C::WebSearch,
+                [
+                    "WebSearch",
+                    "google_web_search",
+                    "web_search",
+                    "web_search_call",
+                    "search_web",
+                    "WEB_SEARCH",
+                ],
+            ),
+            (
+                C::WebFetch,
+                ["WebFetch", "web_fetch", "fetch", "web_browser_go", "fetch_url", "open_url"],
+            ),
+            (
+                C::Edit,
+                ["Edit", "apply_patch", "str_replace_editor", "replace", "file_editor", "insert"],
+            ),
+            (C::Write, ["Write", "write_file", "create", "write", "FileWrite", "create_file"]),
+        ];
+        for (class, names) in cases {
+            for name in names {
+                assert_eq!(class_of(name), Some(class), "{name}");
+            }
+        }
+        for name in [
+            "",
+            "Task",
+            "calculate",
+            "mcp__linear-server__create",
+            "AskUserQuestion",
+            "update_plan",
+            "think",
+        ] {
+            assert_eq!(class_of(name), None, "{name}");
+        }
+    }
+
+    #[test]
+    fn a_list_selects_by_class_and_by_name() {
+        let list = |entries: &[&str]| entries.iter().map(ToString::to_string).collect::<Vec<_>>();
+        assert!(selects(&list(&["read"]), "view"));
+        assert!(!selects(&list(&["Read"]), "view"));
+        assert!(selects(&list(&["Read"]), "read"));
+        assert!(selects(&list(&["shell", "mcp__db__query"]), "mcp__db__query"));
+        assert!(!selects(&list(&["shell"]), "mcp__db__query"));
+        assert!(!selects(&[], "Read"));
+    }
+
+    #[test]
+    fn a_tools_own_limit_goes_before_its_classs() {
+        let table = BTreeMap::from([("shell".to_owned(), 1), ("exec_command".to_owned(), 2)]);
+        let tools = Tools::embedded();
+        assert_eq!(tools.lookup(&table, "Bash"), Some(1));
+        assert_eq!(tools.lookup(&table, "exec_command"), Some(2));
+        assert_eq!(tools.lookup(&table, "Read"), None);
+    }
+
+    #[test]
+    fn the_file_of_a_call_is_found_under_each_agents_key() {
+        let cases = [
+            ("Read", r#"{"file_path":"a.rs","limit":3}"#, Some("a.rs")),
+            ("read", r#"{"path":"\u00e9.rs"}"#, Some("é.rs")),
+            ("read_file", r#"{"absolute_path":"/x"}"#, Some("/x")),
+            ("create", r#"{"filename":"n.py"}"#, Some("n.py")),
+            ("str_replace_editor", r#"{"command":"view","path":"v"}"#, Some("v")),
+            ("Edit", r#"{"old_string":"x","file_path":"e","new_string":"\ud800"}"#, Some("e")),
+            ("Read", r#"{"path":["a"],"file":"b"}"#, Some("b")),
+            ("Read", r#"{"path":""}"#, None),
+            ("Read", r#"{"path":"cut"#, None),
+            ("Read", r#"["path"]"#, None),
+            ("Bash", r#"{"path":"x"}"#, None),
+            ("Task", r#"{"path":"x"}"#, None),
+        ];
+        for (tool, input, path) in cases {
+            assert_eq!(path_of(tool, input.as_bytes()).as_deref(), path, "{tool} {input}");
+        }
+        assert_eq!(path_of("Read", b"\xff\xfe"), None);
+    }
+
+    #[test]
+    fn the_command_says_what_an_editor_does() {
+        let tools = Tools::embedded();
+        let of = |input: &str| tools.class_of_call("file_editor", input.as_bytes());
+        assert_eq!(of(r#"{"command":"view","path":"a"}"#), Some(ToolClass::Read));
+        assert_eq!(of(r#"{"command":"create","path":"a"}"#), Some(ToolClass::Write));
+        assert_eq!(of(r#"{"command":"str_replace","path":"a"}"#), Some(ToolClass::Edit));
+        assert_eq!(of("{"), Some(ToolClass::Edit));
+        assert_eq!(tools.class_of_call("Bash", br#"{"command":"view"}"#), Some(ToolClass::Shell));
+    }
+
+    #[test]
+    fn a_table_with_a_name_of_two_classes_is_refused() {
+        let text = "[classes]\nread = [\"x\"]\nedit = [\"X\"]\n[split]\ntools=[]\nread=[]\nwrite=[]\n[paths]\nkeys=[]";
+        assert!(matches!(Tools::from_toml(text), Err(ToolsError::TwoClasses(name)) if name == "X"));
+        assert!(matches!(Tools::from_toml("[classes]\nsing = []"), Err(ToolsError::Shape(_))));
+    }
+}
