@@ -6,6 +6,7 @@
 
 pub mod error;
 pub mod memory;
+mod rules;
 pub mod sqlite;
 mod types;
 

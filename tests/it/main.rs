@@ -1,3 +1,5 @@
 //! The integration tests, one binary.
 
+mod cli;
 mod policies;
+mod store;

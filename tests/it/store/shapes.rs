@@ -1,0 +1,1 @@
+//! Pairing over any shape of history, against the reference.

@@ -1,0 +1,1 @@
+//! What only a database on disk can show.
