@@ -3,3 +3,4 @@
 mod cli;
 mod policies;
 mod store;
+mod tokens;

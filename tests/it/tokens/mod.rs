@@ -1,0 +1,5 @@
+//! Counting: against another tokenizer, over odd input, by the field's cases.
+
+mod cases;
+mod models;
+mod properties;
