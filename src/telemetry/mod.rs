@@ -1,1 +1,29 @@
-//! Logs.
+//! Logs: to stderr, as text for a person or as JSON lines for a collector.
+//! Never what a client stored.
+
+use std::io;
+
+use tracing_subscriber::{EnvFilter, fmt, layer::SubscriberExt as _, util::SubscriberInitExt as _};
+
+use crate::config::{LogConfig, LogFormat};
+
+/// Starts to log.
+///
+/// # Errors
+///
+/// Where the filter cannot be read, or something logs already.
+pub fn init(log: &LogConfig) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
+    let filter = EnvFilter::try_new(&log.filter)?;
+    let registry = tracing_subscriber::registry().with(filter);
+    match log.format {
+        LogFormat::Text => registry.with(fmt::layer().with_writer(io::stderr)).try_init()?,
+        LogFormat::Json => registry.with(fmt::layer().json().with_writer(io::stderr)).try_init()?,
+    }
+    Ok(())
+}
+
+/// Says whether `filter` can be read: `info`, or `concertina=debug,warn`.
+#[must_use]
+pub fn is_legal_filter(filter: &str) -> bool {
+    EnvFilter::try_new(filter).is_ok()
+}

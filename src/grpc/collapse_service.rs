@@ -1,0 +1,162 @@
+//! Making, inspecting and rolling back reductions.
+
+use std::sync::Arc;
+
+use tonic::{Request, Response, Status};
+
+use super::{
+    decode,
+    status::{self, unimplemented},
+};
+use crate::{
+    codec,
+    model::SessionId,
+    proto::v1 as pb,
+    service::{self, Ctx},
+};
+
+/// Serves `CollapseService`.
+#[derive(Clone)]
+pub(super) struct Collapses {
+    ctx: Arc<Ctx>,
+}
+
+impl Collapses {
+    pub(super) fn new(ctx: Arc<Ctx>) -> Self {
+        Self { ctx }
+    }
+
+    fn told(&self, err: &service::Error) -> Status {
+        status::of(err, self.ctx.ids.as_ref())
+    }
+}
+
+#[tonic::async_trait]
+impl pb::collapse_service_server::CollapseService for Collapses {
+    async fn create_clear(
+        &self,
+        request: Request<pb::CreateClearRequest>,
+    ) -> Result<Response<pb::CreateClearResponse>, Status> {
+        let input = decode::create_clear(request.into_inner());
+        let session = SessionId::new(&input.session_id);
+        let made = service::create_clear(&self.ctx, input).await;
+        let made = made.map_err(|err| self.told(&err))?;
+        Ok(Response::new(pb::CreateClearResponse {
+            overlay: Some(codec::overlay::to_pb(&made.overlay, &session)),
+            revision: made.revision.0,
+        }))
+    }
+
+    async fn create_snip(
+        &self,
+        request: Request<pb::CreateSnipRequest>,
+    ) -> Result<Response<pb::CreateSnipResponse>, Status> {
+        let input = decode::create_snip(request.into_inner());
+        let session = SessionId::new(&input.session_id);
+        let made = service::create_snip(&self.ctx, input).await;
+        let made = made.map_err(|err| self.told(&err))?;
+        Ok(Response::new(pb::CreateSnipResponse {
+            overlay: Some(codec::overlay::to_pb(&made.overlay, &session)),
+            revision: made.revision.0,
+        }))
+    }
+
+    async fn rollback_overlay(
+        &self,
+        request: Request<pb::RollbackOverlayRequest>,
+    ) -> Result<Response<pb::RollbackOverlayResponse>, Status> {
+        let input = decode::rollback_overlay(request.into_inner());
+        let session = SessionId::new(&input.session_id);
+        let ended = service::rollback_overlay(&self.ctx, input).await;
+        let ended = ended.map_err(|err| self.told(&err))?;
+        Ok(Response::new(pb::RollbackOverlayResponse {
+            overlay: Some(codec::overlay::to_pb(&ended.overlay, &session)),
+            revision: ended.revision.0,
+            pin: None,
+            hidden_by_overlay_id: ended.hidden_by.map(|it| it.to_string()).unwrap_or_default(),
+        }))
+    }
+
+    async fn get_overlay(
+        &self,
+        request: Request<pb::GetOverlayRequest>,
+    ) -> Result<Response<pb::GetOverlayResponse>, Status> {
+        let asked = request.into_inner();
+        let got = service::get_overlay(&self.ctx, &asked.session_id, &asked.overlay_id).await;
+        let got = got.map_err(|err| self.told(&err))?;
+        let session = SessionId::new(&asked.session_id);
+        let overlay = Some(codec::overlay::to_pb(&got, &session));
+        Ok(Response::new(pb::GetOverlayResponse { overlay }))
+    }
+
+    async fn list_overlays(
+        &self,
+        request: Request<pb::ListOverlaysRequest>,
+    ) -> Result<Response<pb::ListOverlaysResponse>, Status> {
+        let input = decode::list_overlays(request.into_inner());
+        let session = SessionId::new(&input.session_id);
+        let listed = service::list_overlays(&self.ctx, input).await;
+        let listed = listed.map_err(|err| self.told(&err))?;
+        let overlays = listed.overlays.iter().map(|it| codec::overlay::to_pb(it, &session));
+        Ok(Response::new(pb::ListOverlaysResponse {
+            overlays: overlays.collect(),
+            next_page_token: listed.next_page_token,
+        }))
+    }
+
+    async fn create_collapse(
+        &self,
+        _: Request<pb::CreateCollapseRequest>,
+    ) -> Result<Response<pb::CreateCollapseResponse>, Status> {
+        Err(unimplemented())
+    }
+
+    async fn prepare_collapse(
+        &self,
+        _: Request<pb::PrepareCollapseRequest>,
+    ) -> Result<Response<pb::PrepareCollapseResponse>, Status> {
+        Err(unimplemented())
+    }
+
+    async fn commit_collapse(
+        &self,
+        _: Request<pb::CommitCollapseRequest>,
+    ) -> Result<Response<pb::CommitCollapseResponse>, Status> {
+        Err(unimplemented())
+    }
+
+    async fn abandon_collapse(
+        &self,
+        _: Request<pb::AbandonCollapseRequest>,
+    ) -> Result<Response<pb::AbandonCollapseResponse>, Status> {
+        Err(unimplemented())
+    }
+
+    async fn compact_session(
+        &self,
+        _: Request<pb::CompactSessionRequest>,
+    ) -> Result<Response<pb::CompactSessionResponse>, Status> {
+        Err(unimplemented())
+    }
+
+    async fn pin_messages(
+        &self,
+        _: Request<pb::PinMessagesRequest>,
+    ) -> Result<Response<pb::PinMessagesResponse>, Status> {
+        Err(unimplemented())
+    }
+
+    async fn unpin_messages(
+        &self,
+        _: Request<pb::UnpinMessagesRequest>,
+    ) -> Result<Response<pb::UnpinMessagesResponse>, Status> {
+        Err(unimplemented())
+    }
+
+    async fn list_pins(
+        &self,
+        _: Request<pb::ListPinsRequest>,
+    ) -> Result<Response<pb::ListPinsResponse>, Status> {
+        Err(unimplemented())
+    }
+}

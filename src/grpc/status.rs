@@ -1,0 +1,358 @@
+//! What a client is told: the one table from errors to statuses.
+//!
+//! Every status has exactly one `ErrorInfo`, with the metadata that the
+//! contract's `errors.proto` names for its reason.
+
+use std::{collections::HashMap, time::Duration};
+
+use tonic::{Code, Status};
+use tonic_types::{ErrorDetails, FieldViolation, StatusExt as _};
+
+use crate::{
+    id::IdSource,
+    proto::v1::ErrorReason as Reason,
+    service::{Error, Violation},
+};
+
+const DOMAIN: &str = "concertina";
+const REASON_PREFIX: &str = "ERROR_REASON_";
+
+/// When to try again where the server is busy.
+const RETRY_AFTER: Duration = Duration::from_millis(500);
+
+/// What stands in a status beside its message.
+struct Verdict {
+    code: Code,
+    reason: Reason,
+    metadata: Vec<(&'static str, String)>,
+}
+
+/// Tells an error. One that is our fault is logged under a new id, and only the
+/// id is told.
+pub(super) fn of(err: &Error, ids: &dyn IdSource) -> Status {
+    let Some(mut verdict) = verdict(err) else {
+        return unimplemented();
+    };
+    let mut message = err.to_string();
+    if matches!(err, Error::Internal(_)) {
+        let id = ids.next();
+        tracing::error!(error.id = %id, error.chain = %chain(err), "request failed");
+        message = format!("internal error; the server's log has more under `{id}`");
+        verdict.metadata.push(("error_id", id));
+    }
+    let mut details = ErrorDetails::new();
+    let metadata = verdict.metadata.into_iter().map(|(key, value)| (key.to_owned(), value));
+    details.set_error_info(
+        reason_name(verdict.reason),
+        DOMAIN,
+        metadata.collect::<HashMap<_, _>>(),
+    );
+    if let Error::InvalidField(violations) = err {
+        details.set_bad_request(violations.iter().map(violation).collect::<Vec<_>>());
+    }
+    if verdict.reason == Reason::Overloaded {
+        details.set_retry_info(Some(RETRY_AFTER));
+    }
+    Status::with_error_details(verdict.code, message, details)
+}
+
+/// A method that is not built yet. The contract has no reason for it.
+pub(super) fn unimplemented() -> Status {
+    Status::unimplemented("this server does not have this method yet")
+}
+
+/// A reason, as `ErrorInfo` spells it.
+fn reason_name(reason: Reason) -> &'static str {
+    let name = reason.as_str_name();
+    name.strip_prefix(REASON_PREFIX).unwrap_or(name)
+}
+
+fn violation(violation: &Violation) -> FieldViolation {
+    FieldViolation::new(&violation.field, &violation.description)
+}
+
+/// No arm for the rest: a new variant must be decided here.
+fn verdict(err: &Error) -> Option<Verdict> {
+    use Error as E;
+    let told = |code, reason, metadata| Some(Verdict { code, reason, metadata });
+    match err {
+        E::SessionNotFound(id) => {
+            told(Code::NotFound, Reason::SessionNotFound, vec![("session_id", id.clone())])
+        }
+        E::ViewNotFound(name) => {
+            told(Code::NotFound, Reason::ViewNotFound, vec![("view", name.clone())])
+        }
+        E::RevisionNotFound { revision, newest } => told(
+            Code::NotFound,
+            Reason::RevisionNotFound,
+            vec![("revision", revision.to_string()), ("newest_revision", newest.to_string())],
+        ),
+        E::RangeNotFound { first, last, newest } => told(
+            Code::NotFound,
+            Reason::RangeNotFound,
+            vec![
+                ("first_seq", first.to_string()),
+                ("last_seq", last.to_string()),
+                ("newest_seq", newest.to_string()),
+            ],
+        ),
+        E::OverlayNotFound(id) => {
+            told(Code::NotFound, Reason::OverlayNotFound, vec![("overlay_id", id.clone())])
+        }
+        E::ContentNotFound { seq, block, output } => told(
+            Code::NotFound,
+            Reason::ContentNotFound,
+            vec![
+                ("seq", seq.to_string()),
+                ("block", block.to_string()),
+                ("output", output.map(|it| it.to_string()).unwrap_or_default()),
+            ],
+        ),
+        E::InvalidField(_) => told(Code::InvalidArgument, Reason::InvalidField, vec![]),
+        E::InvalidPageToken => told(Code::InvalidArgument, Reason::InvalidPageToken, vec![]),
+        E::InvalidPolicy { key, expected, found } => told(
+            Code::InvalidArgument,
+            Reason::InvalidPolicy,
+            vec![("key", key.clone()), ("expected", expected.clone()), ("found", found.clone())],
+        ),
+        E::InvalidPayload { format, position, detail } => told(
+            Code::InvalidArgument,
+            Reason::InvalidPayload,
+            vec![
+                ("format", format.clone()),
+                ("position", position.clone()),
+                ("detail", detail.clone()),
+            ],
+        ),
+        E::UnknownModel(name) => {
+            told(Code::InvalidArgument, Reason::UnknownModel, vec![("model", name.clone())])
+        }
+        E::SessionExists(id) => {
+            told(Code::AlreadyExists, Reason::SessionExists, vec![("session_id", id.clone())])
+        }
+        E::IdempotencyKeyReused => told(Code::AlreadyExists, Reason::IdempotencyKeyReused, vec![]),
+        E::SeqConflict { expected, found } => told(
+            Code::Aborted,
+            Reason::SeqConflict,
+            vec![("expected", expected.to_string()), ("found", found.to_string())],
+        ),
+        E::OverlayConflict(overlay) => told(
+            Code::Aborted,
+            Reason::OverlayConflict,
+            vec![("overlay_id", overlay.as_ref().map(ToString::to_string).unwrap_or_default())],
+        ),
+        E::SessionEmpty => told(Code::FailedPrecondition, Reason::SessionEmpty, vec![]),
+        E::ContextIrreducible { .. } => {
+            told(Code::FailedPrecondition, Reason::ContextIrreducible, irreducible(err))
+        }
+        E::NothingToCollapse => told(Code::FailedPrecondition, Reason::NothingToCollapse, vec![]),
+        E::AlreadyRolledBack(revision) => told(
+            Code::FailedPrecondition,
+            Reason::AlreadyRolledBack,
+            vec![("rollback_revision", revision.to_string())],
+        ),
+        E::MessageTooLarge { size, limit } => {
+            told(Code::ResourceExhausted, Reason::MessageTooLarge, sizes(*size, *limit))
+        }
+        E::ResponseTooLarge { size, limit } => {
+            told(Code::ResourceExhausted, Reason::ResponseTooLarge, sizes(*size, *limit))
+        }
+        E::StoreFull(_) => told(Code::ResourceExhausted, Reason::StoreFull, vec![]),
+        E::Overloaded => told(Code::Unavailable, Reason::Overloaded, vec![]),
+        E::ShuttingDown => told(Code::Unavailable, Reason::ShuttingDown, vec![]),
+        E::Deadline => told(Code::DeadlineExceeded, Reason::Deadline, vec![]),
+        E::Internal(_) => told(Code::Internal, Reason::Internal, vec![]),
+        E::Unimplemented => None,
+    }
+}
+
+fn sizes(size: u64, limit: u64) -> Vec<(&'static str, String)> {
+    vec![("size", size.to_string()), ("limit", limit.to_string())]
+}
+
+fn irreducible(err: &Error) -> Vec<(&'static str, String)> {
+    let Error::ContextIrreducible {
+        window,
+        output_reserve,
+        fixed,
+        messages,
+        over,
+        largest_seq,
+        largest_tokens,
+    } = err
+    else {
+        return Vec::new();
+    };
+    [
+        ("window", *window),
+        ("output_reserve", *output_reserve),
+        ("fixed", *fixed),
+        ("messages", *messages),
+        ("over", *over),
+        ("largest_seq", largest_seq.0),
+        ("largest_tokens", *largest_tokens),
+    ]
+    .map(|(key, value)| (key, value.to_string()))
+    .to_vec()
+}
+
+/// An error and its causes, in one line for the log.
+fn chain(err: &dyn std::error::Error) -> String {
+    let mut text = err.to_string();
+    let mut source = err.source();
+    while let Some(cause) = source {
+        text = format!("{text}: {cause}");
+        source = cause.source();
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+    use crate::{
+        id::CountingSource,
+        model::{OverlayId, Revision, Seq},
+    };
+
+    /// Reasons of methods that come with their own work.
+    const LATER: &[Reason] = &[
+        Reason::PinNotFound,
+        Reason::PlanNotFound,
+        Reason::TranscriptNotFound,
+        Reason::UnknownFingerprint,
+        Reason::SummaryRejected,
+        Reason::SummaryNotSmaller,
+        Reason::SummaryTooLong,
+        Reason::RangeLeased,
+        Reason::CompactionInProgress,
+        Reason::RecoveryExhausted,
+        Reason::RangePinned,
+        Reason::RangeHoldsNewestRequest,
+        Reason::PlanExpired,
+        Reason::SessionHasForks,
+        Reason::HookRefused,
+        Reason::PinTooLarge,
+        Reason::QuotaExceeded,
+        Reason::WatchLagged,
+        Reason::SummarizerUnavailable,
+        Reason::TokenRequired,
+        Reason::ReadOnlyToken,
+    ];
+
+    fn one_of_each() -> Vec<Error> {
+        let (seq, revision) = (Seq(1), Revision(1));
+        let text = || "x".to_owned();
+        vec![
+            Error::SessionNotFound(text()),
+            Error::ViewNotFound(text()),
+            Error::RevisionNotFound { revision, newest: revision },
+            Error::RangeNotFound { first: seq, last: seq, newest: seq },
+            Error::OverlayNotFound(text()),
+            Error::ContentNotFound { seq, block: 0, output: Some(1) },
+            Error::field("a", "b"),
+            Error::InvalidPageToken,
+            Error::InvalidPolicy { key: text(), expected: text(), found: text() },
+            Error::InvalidPayload { format: text(), position: text(), detail: text() },
+            Error::UnknownModel(text()),
+            Error::SessionExists(text()),
+            Error::IdempotencyKeyReused,
+            Error::SeqConflict { expected: seq, found: seq },
+            Error::OverlayConflict(Some(OverlayId::new("o"))),
+            Error::SessionEmpty,
+            Error::ContextIrreducible {
+                window: 1,
+                output_reserve: 1,
+                fixed: 1,
+                messages: 1,
+                over: 1,
+                largest_seq: seq,
+                largest_tokens: 1,
+            },
+            Error::NothingToCollapse,
+            Error::AlreadyRolledBack(revision),
+            Error::MessageTooLarge { size: 2, limit: 1 },
+            Error::ResponseTooLarge { size: 2, limit: 1 },
+            Error::StoreFull("disk".into()),
+            Error::Overloaded,
+            Error::ShuttingDown,
+            Error::Deadline,
+            Error::internal("secret"),
+        ]
+    }
+
+    fn all_reasons() -> BTreeSet<&'static str> {
+        (1..1000).filter_map(|it| Reason::try_from(it).ok()).map(reason_name).collect()
+    }
+
+    #[test]
+    fn every_reason_is_told_or_comes_later() {
+        let ids = CountingSource::default();
+        let told = one_of_each().into_iter().map(|err| {
+            let status = of(&err, &ids);
+            let info = status.get_details_error_info().expect("an ErrorInfo");
+            assert_eq!(info.domain, "concertina");
+            info.reason
+        });
+        let mut told: Vec<String> = told.collect();
+        told.extend(LATER.iter().map(|it| reason_name(*it).to_owned()));
+        let unique: BTreeSet<&str> = told.iter().map(String::as_str).collect();
+        assert_eq!(unique.len(), told.len(), "a reason is told twice: {told:?}");
+        assert_eq!(unique, all_reasons());
+    }
+
+    #[test]
+    fn the_comments_of_the_contract_name_code_and_metadata() {
+        let contract = include_str!("../../proto/concertina/v1/errors.proto");
+        let ids = CountingSource::default();
+        for err in one_of_each() {
+            let status = of(&err, &ids);
+            let info = status.get_details_error_info().expect("an ErrorInfo");
+            let comment = comment_of(contract, &info.reason);
+            let code = format!("{:?}", status.code()).to_lowercase();
+            let named = comment.split(['.', ' ']).next().unwrap_or_default();
+            assert_eq!(code, named.replace('_', "").to_lowercase(), "{}", info.reason);
+            for key in info.metadata.keys().filter(|it| *it != "error_id") {
+                assert!(comment.contains(key.as_str()), "{}: `{key}` in {comment}", info.reason);
+            }
+        }
+    }
+
+    fn comment_of(contract: &str, reason: &str) -> String {
+        let lines: Vec<&str> = contract.lines().map(str::trim).collect();
+        let declared = format!("{REASON_PREFIX}{reason} =");
+        let at = lines.iter().position(|it| it.starts_with(&declared)).expect("declared");
+        let above = lines[..at].iter().rev().take_while(|it| it.starts_with("//"));
+        let mut comment: Vec<_> = above.map(|it| it.trim_start_matches("// ")).collect();
+        comment.reverse();
+        comment.join(" ")
+    }
+
+    #[test]
+    fn what_is_our_fault_is_told_as_an_id() {
+        let status = of(&Error::internal("secret"), &CountingSource::default());
+        assert!(!format!("{status:?}").contains("secret"));
+        let info = status.get_details_error_info().expect("an ErrorInfo");
+        assert_eq!(info.metadata["error_id"], "id-1");
+        assert!(status.message().contains("id-1"));
+    }
+
+    #[test]
+    fn only_a_busy_server_says_when_to_try_again() {
+        let ids = CountingSource::default();
+        for err in one_of_each() {
+            let retry = of(&err, &ids).get_details_retry_info().is_some();
+            assert_eq!(retry, matches!(err, Error::Overloaded), "{err}");
+        }
+    }
+
+    #[test]
+    fn wrong_fields_are_named() {
+        let err = Error::field("messages[2].blocks[0].tool_use", "expected something else");
+        let status = of(&err, &CountingSource::default());
+        let bad = status.get_details_bad_request().expect("a BadRequest");
+        assert_eq!(bad.field_violations[0].field, "messages[2].blocks[0].tool_use");
+    }
+}

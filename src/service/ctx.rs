@@ -1,0 +1,68 @@
+//! What every use case needs.
+
+use std::sync::Arc;
+
+use super::{Error, Limits, Result};
+use crate::{
+    clock::{Clock, SystemClock},
+    id::{IdSource, UuidSource},
+    policies::Presets,
+    store::Store,
+    tokens::Models,
+};
+
+/// The store, the time, new ids, and what the server was configured with.
+pub struct Ctx {
+    /// Where everything is kept.
+    pub store: Arc<dyn Store>,
+    /// The time.
+    pub clock: Arc<dyn Clock>,
+    /// New ids.
+    pub ids: Arc<dyn IdSource>,
+    /// The policies there are by name.
+    pub presets: &'static Presets,
+    /// The models there are by name.
+    pub models: Arc<Models>,
+    /// How much a client may send.
+    pub limits: Limits,
+    /// The preset of a view that names none.
+    pub default_preset: String,
+}
+
+impl Ctx {
+    /// Over `store`, with the machine's clock and everything else as it ships.
+    #[must_use]
+    pub fn new(store: Arc<dyn Store>) -> Self {
+        Self {
+            store,
+            clock: Arc::new(SystemClock),
+            ids: Arc::new(UuidSource),
+            presets: Presets::embedded(),
+            // The embedded table alone; a test of `tokens` holds that it can be read.
+            models: Arc::new(Models::over_embedded("").unwrap_or_default()),
+            limits: Limits::default(),
+            default_preset: "default".to_owned(),
+        }
+    }
+
+    /// The window of the model of that name; `None` where it is not known.
+    #[must_use]
+    pub fn window_of(&self, name: &str) -> Option<i64> {
+        self.models.find(name).map(|it| it.context_window)
+    }
+
+    /// The factor between our count and the provider's: learned, or the one
+    /// that the model starts with.
+    ///
+    /// # Errors
+    ///
+    /// Only those of the store.
+    pub async fn factor_of(&self, namespace: &str, name: &str) -> Result<f64> {
+        let learned = self.store.calibrations(namespace).await.map_err(Error::from)?;
+        let learned = learned.into_iter().find(|(model, _)| model == name);
+        Ok(match learned {
+            Some((_, factor)) => factor,
+            None => self.models.find(name).map_or(1.0, |it| it.starting_factor),
+        })
+    }
+}

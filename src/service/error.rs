@@ -1,0 +1,266 @@
+//! What a use case may answer instead: one variant per reason of the contract's
+//! `errors.proto` that can be reached. No variant names a store or a transport.
+
+use crate::{
+    model::{OverlayId, Revision, Seq},
+    store::{self, Entity, error::BoxError},
+};
+
+/// The result of a use case.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// What went wrong, in the contract's terms.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// Not there, or of another namespace.
+    #[error("session `{0}` not found")]
+    SessionNotFound(String),
+    /// The session has no view of that name.
+    #[error("view `{0}` not found")]
+    ViewNotFound(String),
+    /// A revision newer than the newest.
+    #[error("revision {revision} not found; the newest is {newest}")]
+    RevisionNotFound {
+        /// What was asked.
+        revision: Revision,
+        /// What there is.
+        newest: Revision,
+    },
+    /// Rows that are not there.
+    #[error("messages {first} to {last} not found; the newest is {newest}")]
+    RangeNotFound {
+        /// The first that was asked.
+        first: Seq,
+        /// The last that was asked.
+        last: Seq,
+        /// The newest there is; zero where there is none.
+        newest: Seq,
+    },
+    /// The session has no overlay of that id.
+    #[error("overlay `{0}` not found")]
+    OverlayNotFound(String),
+    /// No such row, or no such block or output in it.
+    #[error("there is no content at message {seq}, block {block}{}", output_suffix(*.output))]
+    ContentNotFound {
+        /// The row.
+        seq: Seq,
+        /// The block.
+        block: u32,
+        /// The output of a tool result.
+        output: Option<u32>,
+    },
+    /// Arguments that are wrong whatever the state.
+    #[error("{}", describe(.0))]
+    InvalidField(Vec<Violation>),
+    /// A page token that is damaged or of another query.
+    #[error("the page token is not one that this query gave")]
+    InvalidPageToken,
+    /// A policy that cannot be.
+    #[error("policy key `{key}`: expected {expected}, found {found}")]
+    InvalidPolicy {
+        /// The key, dotted.
+        key: String,
+        /// What may stand there.
+        expected: String,
+        /// What stands there.
+        found: String,
+    },
+    /// A payload that is not of its format.
+    #[error("the payload is not {format} at {position}: {detail}")]
+    InvalidPayload {
+        /// Whose shape was expected.
+        format: String,
+        /// Where it breaks.
+        position: String,
+        /// How.
+        detail: String,
+    },
+    /// A model that is not known, without a window.
+    #[error("model `{0}` is not known: name its context_window")]
+    UnknownModel(String),
+    /// The id is taken.
+    #[error("session `{0}` exists already")]
+    SessionExists(String),
+    /// The request id is known with other content.
+    #[error("the request_id was used with other content")]
+    IdempotencyKeyReused,
+    /// `expected_next_seq` does not hold.
+    #[error("the next message would get seq {found}, not {expected}")]
+    SeqConflict {
+        /// What the caller expected.
+        expected: Seq,
+        /// What it would be.
+        found: Seq,
+    },
+    /// Something else changed the view meanwhile.
+    #[error("the view's reductions changed meanwhile")]
+    OverlayConflict(Option<OverlayId>),
+    /// There is no message to show.
+    #[error("the session has no message to show")]
+    SessionEmpty,
+    /// What must be shown is larger than the limit.
+    #[error(
+        "the context cannot be made to fit: {over} tokens too many for a window of {window} \
+         less a reserve of {output_reserve}"
+    )]
+    ContextIrreducible {
+        /// The window.
+        window: i64,
+        /// Kept free for the answer.
+        output_reserve: i64,
+        /// What stands around the messages.
+        fixed: i64,
+        /// The messages, reduced as far as possible.
+        messages: i64,
+        /// What is too much.
+        over: i64,
+        /// The largest row that is left.
+        largest_seq: Seq,
+        /// What it counts as.
+        largest_tokens: i64,
+    },
+    /// Everything there is covered already, or too new.
+    #[error("there is nothing to reduce in that range")]
+    NothingToCollapse,
+    /// The overlay is not in force any more.
+    #[error("the overlay was rolled back at revision {0}")]
+    AlreadyRolledBack(Revision),
+    /// Above what one message or one request may be.
+    #[error("{size} bytes are above the limit of {limit}")]
+    MessageTooLarge {
+        /// What came.
+        size: u64,
+        /// What may come.
+        limit: u64,
+    },
+    /// Above what the caller takes in one answer.
+    #[error("the answer of {size} bytes is above the limit of {limit}: use StreamContext")]
+    ResponseTooLarge {
+        /// What it would be.
+        size: u64,
+        /// What the caller takes.
+        limit: u64,
+    },
+    /// No space is left; nothing was written.
+    #[error("no space is left to write")]
+    StoreFull(#[source] BoxError),
+    /// Too much is waiting; nothing was written.
+    #[error("the server is busy")]
+    Overloaded,
+    /// The server is stopping.
+    #[error("the server is stopping")]
+    ShuttingDown,
+    /// The caller's deadline passed.
+    #[error("the deadline passed")]
+    Deadline,
+    /// Not built yet.
+    #[error("not implemented yet")]
+    Unimplemented,
+    /// Our fault.
+    #[error("internal error")]
+    Internal(#[source] BoxError),
+}
+
+/// A field that is wrong.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Violation {
+    /// Its path in the request: `messages[2].blocks[0].tool_use`.
+    pub field: String,
+    /// What was expected, and what was found.
+    pub description: String,
+}
+
+impl Violation {
+    /// A violation of `field`.
+    #[must_use]
+    pub fn new(field: impl Into<String>, description: impl Into<String>) -> Self {
+        Self { field: field.into(), description: description.into() }
+    }
+}
+
+impl Error {
+    /// One wrong field.
+    #[must_use]
+    pub fn field(field: impl Into<String>, description: impl Into<String>) -> Self {
+        Self::InvalidField(vec![Violation::new(field, description)])
+    }
+
+    /// Something that cannot happen, and did.
+    #[must_use]
+    pub fn internal(source: impl Into<BoxError>) -> Self {
+        Self::Internal(source.into())
+    }
+}
+
+impl From<store::Error> for Error {
+    fn from(err: store::Error) -> Self {
+        use store::Error as E;
+        match err {
+            E::NotFound(entity) => entity.into(),
+            E::RevisionNotFound { revision, newest } => Self::RevisionNotFound { revision, newest },
+            E::AlreadyExists(id) => Self::SessionExists(id),
+            E::RequestIdReused => Self::IdempotencyKeyReused,
+            E::SeqMoved { expected, found } => Self::SeqConflict { expected, found },
+            E::PlanOutdated { overlay } => Self::OverlayConflict(overlay),
+            E::Overlaps(overlay) => Self::OverlayConflict(Some(overlay)),
+            E::AlreadyRolledBack(revision) => Self::AlreadyRolledBack(revision),
+            // Nothing was written in either: the same call may be made again.
+            E::Overloaded | E::Busy(_) => Self::Overloaded,
+            E::Full(source) => Self::StoreFull(source),
+            E::Closed => Self::ShuttingDown,
+            E::Corrupt { .. } | E::Backend(_) => Self::Internal(Box::new(err)),
+        }
+    }
+}
+
+impl From<Entity> for Error {
+    fn from(entity: Entity) -> Self {
+        match entity {
+            Entity::Session(id) => Self::SessionNotFound(id),
+            Entity::View(name) => Self::ViewNotFound(name),
+            Entity::Overlay(id) => Self::OverlayNotFound(id),
+            Entity::Row(seq) => Self::ContentNotFound { seq, block: 0, output: None },
+        }
+    }
+}
+
+fn describe(violations: &[Violation]) -> String {
+    match violations {
+        [] => "invalid request".to_owned(),
+        [one] => format!("{}: {}", one.field, one.description),
+        [first, rest @ ..] => {
+            format!("{}: {} (and {} more)", first.field, first.description, rest.len())
+        }
+    }
+}
+
+fn output_suffix(output: Option<u32>) -> String {
+    output.map(|it| format!(", output {it}")).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_busy_store_may_be_asked_again() {
+        let busy = store::Error::Busy("locked".into());
+        assert!(matches!(Error::from(busy), Error::Overloaded));
+    }
+
+    #[test]
+    fn several_violations_are_told_as_one_sentence() {
+        let err = Error::InvalidField(vec![
+            Violation::new("session_id", "empty"),
+            Violation::new("author", "too long"),
+        ]);
+        assert_eq!(err.to_string(), "session_id: empty (and 1 more)");
+    }
+
+    #[test]
+    fn damage_is_internal_and_keeps_its_cause() {
+        let err = Error::from(store::Error::Corrupt { table: "messages", column: "x", row: 3 });
+        assert_eq!(err.to_string(), "internal error");
+        assert!(std::error::Error::source(&err).is_some());
+    }
+}
