@@ -21,7 +21,7 @@ pub(super) const ALL: &[Setting] = &[
     Setting { name: "data", set: |it, text| put(&mut it.data, non_empty(text)?) },
     Setting {
         name: "listen",
-        set: |it, text| put(&mut it.listen, parse(text, "an address like 127.0.0.1:7420")?),
+        set: |it, text| put(&mut it.listen, parse(text, "an address like 127.0.0.1:7437")?),
     },
     Setting {
         name: "insecure",
