@@ -6,20 +6,14 @@ use anyhow::Context as _;
 use clap::{ArgAction, Args, ValueEnum};
 
 use super::{Usage, policy};
-use crate::proto::v1;
-
-/// Where a server listens unless it is told otherwise.
-pub const DEFAULT_LISTEN: &str = "127.0.0.1:7437";
-
-/// Where clients look for it: the same place.
-pub const DEFAULT_SERVER: &str = "http://127.0.0.1:7437";
+use crate::{config::DEFAULT_PORT, proto::v1};
 
 /// What every command takes.
 #[derive(Debug, Args)]
 pub struct Common {
     /// The server to talk to.
     #[arg(long, global = true, value_name = "ADDR", env = "CONCERTINA_SERVER")]
-    #[arg(default_value = DEFAULT_SERVER)]
+    #[arg(default_value_t = default_server())]
     pub server: String,
     /// How data is printed.
     #[arg(long, global = true, value_enum, default_value_t = Output::Text)]
@@ -28,6 +22,11 @@ pub struct Common {
     #[arg(long, global = true, env = "NO_COLOR", hide_env = true)]
     #[arg(action = ArgAction::SetTrue, value_parser = any_text_means_yes)]
     pub no_color: bool,
+}
+
+/// Where clients look for a server: where one listens by default.
+fn default_server() -> String {
+    format!("http://127.0.0.1:{DEFAULT_PORT}")
 }
 
 /// <https://no-color.org>: any value but an empty one counts, `0` too.
@@ -176,7 +175,8 @@ mod tests {
 
     #[test]
     fn clients_look_where_servers_listen() {
-        assert_eq!(DEFAULT_SERVER.strip_prefix("http://"), Some(DEFAULT_LISTEN));
+        let listen = crate::config::Config::default().listen;
+        assert_eq!(default_server(), format!("http://{listen}"));
     }
 
     #[test]

@@ -39,14 +39,14 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-pub use args::{Common, DEFAULT_LISTEN, DEFAULT_SERVER};
+pub use args::Common;
 use failure::Usage;
 use out::Out;
 use remote::Remote;
 
 /// A session server for LLM agents: full history in, contexts that fit out.
 #[derive(Debug, Parser)]
-#[command(name = "concertina", version, about, propagate_version = true)]
+#[command(name = "concertina", version, propagate_version = true)]
 #[command(after_help = "Exit codes: 0 it worked, 1 it failed, 2 it was asked for wrongly.")]
 pub struct Cli {
     #[command(flatten)]

@@ -131,12 +131,17 @@ async fn greet(
     let found = remote.get_session(request).await?;
     let preset = found.session.and_then(|session| session.views.into_iter().next());
     let preset = preset.and_then(|view| view.policy).unwrap_or_default().preset;
+    let policy = if preset.is_empty() {
+        "the default policy".to_owned()
+    } else {
+        format!("policy `{preset}`")
+    };
     let reserve = found.budget.map_or(0, |budget| budget.output_reserve);
     let paint = out.paint();
     let title = paint.bold("An agent mends a tide table.");
     out.line(format!("{title} A recorded session, played into a server on {}.", local.address()))?;
     out.line(format!(
-        "Window {} tokens, of which {} are kept for the answer; policy `{preset}`.",
+        "Window {} tokens, of which {} are kept for the answer; {policy}.",
         thousands(args.window),
         thousands(reserve),
     ))?;
