@@ -18,6 +18,9 @@ pub use sources::{Sources, load};
 
 use crate::service::Limits;
 
+/// Where a server listens unless it is told otherwise, and where clients look.
+pub const DEFAULT_PORT: u16 = 7437;
+
 /// How the server is to run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Config {
@@ -43,7 +46,7 @@ impl Default for Config {
     fn default() -> Self {
         Self {
             data: PathBuf::from("concertina-data"),
-            listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 7420)),
+            listen: SocketAddr::from((Ipv4Addr::LOCALHOST, DEFAULT_PORT)),
             insecure: false,
             default_preset: "default".to_owned(),
             models: None,

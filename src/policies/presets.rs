@@ -50,6 +50,12 @@ impl Presets {
         FILES.into_iter().map(|(name, _)| name).filter(|name| self.by_name.contains_key(name))
     }
 
+    /// A preset as its file: every parameter with its unit and what it does.
+    #[must_use]
+    pub fn file(&self, preset: &str) -> Option<&'static str> {
+        FILES.into_iter().find(|(name, _)| *name == preset).map(|(_, text)| text)
+    }
+
     /// Applies a JSON merge patch (RFC 7396) to a preset and checks the whole.
     /// An empty patch is none.
     ///

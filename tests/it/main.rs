@@ -1,5 +1,6 @@
 //! The integration tests, one binary.
 
+mod cli;
 mod grpc;
 mod ingest;
 mod policies;

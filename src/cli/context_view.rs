@@ -1,0 +1,300 @@
+//! A context for people: how full, what fills it, what was reduced, how it starts.
+
+use serde_json::Value;
+
+use super::{
+    names,
+    out::Paint,
+    text::{self, bar, by_pressure, excerpt, percent, table, thousands},
+};
+use crate::proto::v1;
+
+/// Messages whose start is shown.
+const SHOWN_MESSAGES: usize = 8;
+/// Reductions that are listed.
+const SHOWN_REDUCTIONS: usize = 30;
+const BAR_WIDTH: usize = 40;
+const LINE_WIDTH: usize = 96;
+
+/// The whole view; with `explain` the reductions too.
+pub(super) fn lines(context: &v1::Context, paint: Paint, explain: bool) -> Vec<String> {
+    let mut lines = vec![title(context, paint)];
+    if let Some(budget) = &context.budget {
+        lines.push(String::new());
+        lines.extend(budget_lines(budget, paint));
+    }
+    section(&mut lines, paint, "Stages", stages(&context.stages));
+    section(&mut lines, paint, "Overlays in force", overlays(&context.overlays));
+    if explain {
+        section(&mut lines, paint, "Reduced pieces", reductions(&context.reductions));
+    }
+    section(&mut lines, paint, "Mended by the renderer", repairs(&context.repairs));
+    let start = start_of_messages(context, SHOWN_MESSAGES, LINE_WIDTH);
+    section(&mut lines, paint, "Start of the messages", Some(start.join("\n")));
+    lines
+}
+
+fn section(lines: &mut Vec<String>, paint: Paint, title: &str, body: Option<String>) {
+    if let Some(body) = body {
+        lines.push(String::new());
+        lines.push(paint.bold(title));
+        lines.extend(body.lines().map(|line| format!("  {line}")));
+    }
+}
+
+fn title(context: &v1::Context, paint: Paint) -> String {
+    let sort = if context.preview { " · preview, nothing committed" } else { "" };
+    let about = format!(
+        "view {} · revision {}{sort} · {}",
+        context.view,
+        context.revision,
+        text::count(i64::try_from(context.messages_json.len()).unwrap_or(i64::MAX), "message"),
+    );
+    format!("{}  {}", paint.bold(&context.session_id), paint.dim(&about))
+}
+
+/// The bar and what fills it.
+fn budget_lines(budget: &v1::TokenBudget, paint: Paint) -> Vec<String> {
+    let used = budget.fixed + budget.messages;
+    let limit = budget.window - budget.output_reserve;
+    let bar = by_pressure(paint, budget.pressure, &bar(budget.usage_ratio, BAR_WIDTH));
+    let pressure = names::pressure(budget.pressure);
+    let mut lines = vec![
+        format!(
+            "▕{bar}▏ {} of {} tokens · {} · {pressure}",
+            thousands(used),
+            thousands(limit),
+            percent(budget.usage_ratio)
+        ),
+        paint.dim(&format!(
+            "window {} − {} kept for the answer · whole history {} · calibration ×{:.2}",
+            thousands(budget.window),
+            thousands(budget.output_reserve),
+            thousands(budget.history),
+            budget.calibration
+        )),
+    ];
+    if !budget.spawn_allowed {
+        lines.push("too full to start sub-agents".to_owned());
+    }
+    lines.extend(
+        budget.parts.iter().filter(|part| part.tokens > 0).map(|part| part_line(part, used)),
+    );
+    lines
+}
+
+fn part_line(part: &v1::token_budget::Part, used: i64) -> String {
+    let mut name = names::part_kind(part.kind).replace('_', " ");
+    if !part.name.is_empty() {
+        name = format!("{name} `{}`", part.name);
+    }
+    let share = share(part.tokens, used);
+    format!("  {:<28} {:>10}  {}", excerpt(&name, 28), thousands(part.tokens), bar(share, 20))
+}
+
+#[expect(clippy::cast_precision_loss, reason = "a share to be drawn")]
+fn share(part: i64, whole: i64) -> f64 {
+    part as f64 / whole.max(1) as f64
+}
+
+/// One row per stage of the policy, and what it saves now.
+pub(super) fn stages(stages: &[v1::StageReport]) -> Option<String> {
+    let row = |stage: &v1::StageReport| {
+        let saved = stage.tokens_before - stage.tokens_after;
+        [
+            stage.stage.clone(),
+            stage.trigger.clone(),
+            thousands(stage.tokens_before),
+            thousands(stage.tokens_after),
+            thousands(saved),
+            stage.messages_reduced.to_string(),
+        ]
+    };
+    let header = ["stage", "why", "#without", "#with", "#saved", "#messages"];
+    (!stages.is_empty()).then(|| table(header, stages.iter().map(row).collect()))
+}
+
+/// One row per overlay.
+pub(super) fn overlays(overlays: &[v1::Overlay]) -> Option<String> {
+    let row = |overlay: &v1::Overlay| {
+        let state = match overlay.rollback_revision {
+            0 => "in force".to_owned(),
+            at => format!("rolled back at {at}"),
+        };
+        [
+            overlay.id.clone(),
+            names::overlay_kind(overlay.kind),
+            by(overlay),
+            what(overlay),
+            thousands(overlay.tokens_before),
+            thousands(overlay.tokens_after),
+            state,
+        ]
+    };
+    let header = ["id", "kind", "by", "covers", "#before", "#after", "state"];
+    (!overlays.is_empty()).then(|| table(header, overlays.iter().map(row).collect()))
+}
+
+/// The stage that made it, or that somebody did.
+fn by(overlay: &v1::Overlay) -> String {
+    if overlay.stage.is_empty() { names::cause(overlay.cause) } else { overlay.stage.clone() }
+}
+
+/// What it covers, in a few words.
+pub(super) fn what(overlay: &v1::Overlay) -> String {
+    if overlay.kind != i32::from(v1::overlay::Kind::Clear) {
+        return format!("rows {}", names::ranges(&overlay.covered));
+    }
+    if overlay.cleared.is_empty() {
+        return text::count(overlay.covered_messages, "message");
+    }
+    text::count(i64::try_from(overlay.cleared.len()).unwrap_or(i64::MAX), "piece")
+}
+
+fn reductions(reductions: &[v1::Reduction]) -> Option<String> {
+    let row = |reduction: &v1::Reduction| {
+        let content = reduction.content.unwrap_or_default();
+        [
+            content.seq.to_string(),
+            content.block.to_string(),
+            reduction.stage.clone(),
+            thousands(reduction.tokens_before),
+            thousands(reduction.tokens_after),
+            reduction.overlay_id.clone(),
+        ]
+    };
+    let header = ["#seq", "#block", "stage", "#before", "#after", "overlay"];
+    let rows = reductions.iter().take(SHOWN_REDUCTIONS).map(row).collect();
+    let more = reductions.len().saturating_sub(SHOWN_REDUCTIONS);
+    let rest =
+        if more > 0 { format!("\n… and {more} more: --output json") } else { String::new() };
+    (!reductions.is_empty()).then(|| table(header, rows) + &rest)
+}
+
+fn repairs(repairs: &[v1::Repair]) -> Option<String> {
+    let row = |repair: &v1::Repair| [repair.seq.to_string(), repair.reason.clone()];
+    let header = ["#seq", "reason"];
+    (!repairs.is_empty())
+        .then(|| table(header, repairs.iter().take(SHOWN_REDUCTIONS).map(row).collect()))
+}
+
+/// A line or two for each of the first messages.
+pub(super) fn start_of_messages(context: &v1::Context, most: usize, width: usize) -> Vec<String> {
+    let mut lines = Vec::new();
+    for (at, json) in context.messages_json.iter().take(most).enumerate() {
+        let origin = context.origins.get(at).map(origin).unwrap_or_default();
+        let message: Value = serde_json::from_slice(json).unwrap_or_default();
+        lines.extend(message_lines(&message, &origin, width));
+    }
+    let more = context.messages_json.len().saturating_sub(most);
+    if more > 0 {
+        lines.push(format!(
+            "… and {}",
+            text::count(i64::try_from(more).unwrap_or(i64::MAX), "more message")
+        ));
+    }
+    lines
+}
+
+fn origin(origin: &v1::Origin) -> String {
+    if origin.synthetic && origin.rows.is_empty() {
+        "·".to_owned()
+    } else {
+        names::ranges(&origin.rows)
+    }
+}
+
+/// `seq  role  excerpt`, one line per block.
+fn message_lines(message: &Value, origin: &str, width: usize) -> Vec<String> {
+    let kind = ["role", "type"].iter().find_map(|key| message[*key].as_str()).unwrap_or("?");
+    let room = width.saturating_sub(23);
+    let mut head = format!("{origin:>7}  {kind:<10}");
+    let mut lines = Vec::new();
+    for block in block_texts(message) {
+        lines.push(format!("{head}  {}", excerpt(&block, room)));
+        head = " ".repeat(19);
+    }
+    lines
+}
+
+/// What each block of a rendered message says, whatever the format.
+fn block_texts(message: &Value) -> Vec<String> {
+    let mut texts = match &message["content"] {
+        Value::String(text) => vec![text.clone()],
+        Value::Array(blocks) => blocks.iter().map(block_text).collect(),
+        _ => vec![],
+    };
+    if let Value::Array(calls) = &message["tool_calls"] {
+        texts.extend(calls.iter().map(|call| call_text(&call["function"], "arguments")));
+    }
+    if texts.is_empty() {
+        texts.push(block_text(message));
+    }
+    texts
+}
+
+fn block_text(block: &Value) -> String {
+    match block["type"].as_str().unwrap_or_default() {
+        "tool_use" => call_text(block, "input"),
+        "function_call" => call_text(block, "arguments"),
+        "tool_result" => format!("⇐ {}", result_text(&block["content"])),
+        "function_call_output" => format!("⇐ {}", result_text(&block["output"])),
+        "image" | "image_url" | "input_image" => "[image]".to_owned(),
+        _ => ["text", "thinking", "content"]
+            .iter()
+            .find_map(|key| block[*key].as_str())
+            .map_or_else(|| block.to_string(), str::to_owned),
+    }
+}
+
+fn call_text(call: &Value, arguments: &str) -> String {
+    let arguments = match &call[arguments] {
+        Value::String(text) => text.clone(),
+        value => value.to_string(),
+    };
+    format!("⇒ {} {arguments}", call["name"].as_str().unwrap_or("?"))
+}
+
+fn result_text(content: &Value) -> String {
+    match content {
+        Value::String(text) => text.clone(),
+        Value::Array(parts) => parts.iter().map(block_text).collect::<Vec<_>>().join(" "),
+        value => value.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_message_of_each_format_is_told_in_a_line_per_block() {
+        let anthropic = json!({"role": "assistant", "content": [
+            {"type": "text", "text": "Look:"},
+            {"type": "tool_use", "id": "1", "name": "read", "input": {"path": "a"}}]});
+        assert_eq!(block_texts(&anthropic), ["Look:", r#"⇒ read {"path":"a"}"#]);
+        let chat = json!({"role": "assistant", "content": null, "tool_calls": [
+            {"id": "1", "function": {"name": "read", "arguments": "{\"path\": 1}"}}]});
+        assert_eq!(block_texts(&chat), [r#"⇒ read {"path": 1}"#]);
+        let responses = json!({"type": "function_call_output", "call_id": "1", "output": "done"});
+        assert_eq!(block_texts(&responses), ["⇐ done"]);
+    }
+
+    #[test]
+    fn a_budget_says_in_words_what_its_colour_says() {
+        let budget = v1::TokenBudget {
+            window: 32_000,
+            output_reserve: 8_000,
+            messages: 21_600,
+            usage_ratio: 0.9,
+            pressure: v1::Pressure::Warning.into(),
+            spawn_allowed: true,
+            calibration: 1.0,
+            ..v1::TokenBudget::default()
+        };
+        let lines = budget_lines(&budget, Paint::OFF);
+        assert!(lines[0].ends_with("21,600 of 24,000 tokens · 90 % · warning"), "{}", lines[0]);
+    }
+}
