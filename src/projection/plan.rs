@@ -29,7 +29,7 @@ pub struct Plan {
 }
 
 /// The numbers of a context that cannot be made to fit.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Irreducible {
     /// Calibrated tokens of the messages, as small as they get.
     pub messages: i64,

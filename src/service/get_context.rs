@@ -11,7 +11,7 @@ use tokio::sync::OwnedMutexGuard;
 
 use self::produce::{Job, Produced};
 use super::{
-    ContextInput, ContextOutput, Ctx, Error, Result, factors,
+    ContextInput, ContextOutput, Ctx, Error, Result, changes, factors,
     fields::Fields,
     live::{LiveSession, State},
     model_choice::{self, ModelInput},
@@ -19,7 +19,7 @@ use super::{
 };
 use crate::{
     model::{Model, OverlayId, Policy, Session, TokenBudget, View, ViewName, WireFormat},
-    store::{self, CommitOverlays, SessionRef, SetView, SetViewParts},
+    store::{self, CommitOverlays, Committed, SessionRef, SetView, SetViewParts, Store},
 };
 
 /// A plan that loses a race is made again so many times.
@@ -40,7 +40,9 @@ pub async fn get_context(ctx: &Ctx, input: ContextInput) -> Result<Arc<ContextOu
     let view = fields.view("view", &input.view);
     check(&mut fields, &input);
     fields.finish()?;
-    let Some(format) = input.format else { return Err(Error::field("format", "expected a format")) };
+    let Some(format) = input.format else {
+        return Err(Error::field("format", "expected a format"));
+    };
     if input.at_revision.is_some() {
         return Err(Error::Unimplemented);
     }
@@ -130,9 +132,9 @@ async fn adopt_model(
         author: String::new(),
         at: ctx.clock.now(),
     };
-    match ctx.store.set_view(set).await {
-        Ok((_, revision)) => {
-            ctx.live.note(session, revision);
+    let work = |store: Arc<dyn Store>| async move { store.set_view(set).await };
+    match changes::write(ctx, session, work, |(_, revision)| *revision).await {
+        Ok(_) => {
             freshen(ctx, live, state, session).await?;
             Ok(())
         }
@@ -151,8 +153,7 @@ async fn job(
     format: WireFormat,
     input: &ContextInput,
 ) -> Result<Job> {
-    let known =
-        state.views.get(view).ok_or_else(|| Error::ViewNotFound(view.to_string()))?;
+    let known = state.views.get(view).ok_or_else(|| Error::ViewNotFound(view.to_string()))?;
     let base = known.view.model.clone().unwrap_or_else(|| default_model(ctx));
     let model = input.model.over(&base, ctx, "model")?;
     let same_but_fixed = Model { caller_fixed_tokens: base.caller_fixed_tokens, ..model.clone() };
@@ -241,7 +242,7 @@ async fn answer(
             Produced::Commit(commit) => *commit,
         };
         match commit_overlays(ctx, session, commit).await {
-            Ok(()) | Err(store::Error::PlanOutdated { .. } | store::Error::Overlaps(_)) => {
+            Ok(_) | Err(store::Error::PlanOutdated { .. } | store::Error::Overlaps(_)) => {
                 // Whatever it was, the store knows better now.
                 state.refresh(ctx, session).await?;
             }
@@ -254,20 +255,14 @@ async fn answer(
     Err(Error::internal(NotLoaded))
 }
 
-/// Commits in a task of its own, so that a caller who goes away does not leave
-/// the revision untold.
+/// Commits overlays, and tells the revision.
 pub(super) async fn commit_overlays(
     ctx: &Ctx,
     session: &SessionRef,
     commit: CommitOverlays,
-) -> Result<(), store::Error> {
-    let (store, live, session) = (Arc::clone(&ctx.store), Arc::clone(&ctx.live), session.clone());
-    let task = tokio::spawn(async move {
-        let committed = store.commit_overlays(commit).await?;
-        live.note(&session, committed.revision);
-        Ok(())
-    });
-    task.await.map_err(|err| store::Error::Backend(Box::new(err)))?
+) -> changes::Written<Committed> {
+    let work = |store: Arc<dyn Store>| async move { store.commit_overlays(commit).await };
+    changes::write(ctx, session, work, |committed: &Committed| committed.revision).await
 }
 
 fn note_served(state: &mut State, job: &Job, output: &Arc<ContextOutput>) {

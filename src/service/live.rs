@@ -82,7 +82,8 @@ impl Live {
                 (Arc::clone(&entry.session), Some(previous))
             }
             None => {
-                let fresh = Arc::new(LiveSession { newest: AtomicI64::new(0), state: Arc::default() });
+                let fresh =
+                    Arc::new(LiveSession { newest: AtomicI64::new(0), state: Arc::default() });
                 let entry = Entry { session: Arc::clone(&fresh), last_use: now, bytes: 0 };
                 entries.by_session.insert(session.clone(), entry);
                 (fresh, None)

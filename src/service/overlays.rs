@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use super::{
     ClearInput, ContentInput, Ctx, Error, ListOverlaysInput, ListOverlaysOutput, OverlayOutput,
-    Result, RollbackInput, RollbackOutput, SnipInput,
+    Result, RollbackInput, RollbackOutput, SnipInput, changes,
     fields::{Fields, request_key},
+    get_context::commit_overlays,
     live::State,
     page,
 };
@@ -15,7 +16,7 @@ use crate::{
         SeqRange, ToolOutput, ViewName,
     },
     projection::{self, ManualSnip},
-    store::{self, CommitOverlays, RequestKey, RollbackOverlay, SessionRef},
+    store::{CommitOverlays, RequestKey, RollbackOverlay, RolledBack, SessionRef, Store},
 };
 
 /// Pieces of one clear.
@@ -138,13 +139,9 @@ pub async fn rollback_overlay(ctx: &Ctx, input: RollbackInput) -> Result<Rollbac
         author: input.author,
         at: ctx.clock.now(),
     };
-    let (store, live) = (Arc::clone(&ctx.store), Arc::clone(&ctx.live));
-    let task = tokio::spawn(async move {
-        let rolled_back = store.rollback_overlay(rollback).await?;
-        live.note(&session, rolled_back.revision);
-        Ok::<_, store::Error>(rolled_back)
-    });
-    let rolled_back = task.await.map_err(Error::internal)??;
+    let work = |store: Arc<dyn Store>| async move { store.rollback_overlay(rollback).await };
+    let rolled_back =
+        changes::write(ctx, &session, work, |done: &RolledBack| done.revision).await?;
     Ok(RollbackOutput {
         overlay: rolled_back.overlay,
         revision: rolled_back.revision,
@@ -197,8 +194,10 @@ pub async fn list_overlays(ctx: &Ctx, input: ListOverlaysInput) -> Result<ListOv
     }
     let mut all = ctx.store.list_overlays(&session, &view, input.include_rolled_back).await?;
     all.sort_by_key(place);
-    let mut overlays: Vec<Overlay> =
-        all.into_iter().filter(|it| after.as_ref().is_none_or(|after| place(it) > *after)).collect();
+    let mut overlays: Vec<Overlay> = all
+        .into_iter()
+        .filter(|it| after.as_ref().is_none_or(|after| place(it) > *after))
+        .collect();
     let is_more = overlays.len() > size;
     overlays.truncate(size);
     let next = overlays.last().filter(|_| is_more).map(place);
@@ -240,13 +239,7 @@ async fn commit(
         supersedes: Vec::new(),
         request,
     };
-    let (store, live, id) = (Arc::clone(&ctx.store), Arc::clone(&ctx.live), session.clone());
-    let task = tokio::spawn(async move {
-        let committed = store.commit_overlays(commit).await?;
-        live.note(&id, committed.revision);
-        Ok::<_, store::Error>(committed)
-    });
-    let committed = task.await.map_err(Error::internal)??;
+    let committed = commit_overlays(ctx, session, commit).await?;
     let revision = committed.revision;
     let overlay = committed.overlays.into_iter().next().ok_or(Error::NothingToCollapse)?;
     Ok(OverlayOutput { overlay, revision })

@@ -1,12 +1,14 @@
 //! Sets what stands around the messages.
 
+use std::sync::Arc;
+
 use bytes::Bytes;
 use serde_json::value::RawValue;
 
-use super::{Ctx, Error, Result, fields::Fields, off_thread};
+use super::{Ctx, Error, Result, changes, fields::Fields, off_thread};
 use crate::{
     model::{ContextItem, Placement, Revision, ViewName, WireFormat},
-    store::{ItemAt, SetItem},
+    store::{ItemAt, SetItem, Store},
     tokens,
 };
 
@@ -56,9 +58,8 @@ pub async fn set_context_item(
         check_room(ctx, &present, &item)?;
     }
     let set = SetItem { session: session.clone(), item, author, at: ctx.clock.now() };
-    let revision = ctx.store.set_item(set).await?;
-    super::items_changed(ctx, &session, revision);
-    Ok(revision)
+    let work = |store: Arc<dyn Store>| async move { store.set_item(set).await };
+    Ok(changes::write(ctx, &session, work, |revision| *revision).await?)
 }
 
 fn check(ctx: &Ctx, item: &ContextItemInput, fields: &mut Fields) {

@@ -5,8 +5,8 @@ use serde_json::value::RawValue;
 use crate::{
     ingest,
     model::{BlockKind, Message, Seq},
-    service::{Ctx, fields::excerpt},
-    store::{Appended, NewRow, SessionRef},
+    service::{changes::knows_fingerprint, fields::excerpt},
+    store::{Appended, NewRow},
 };
 
 /// An answer names at most so many.
@@ -62,15 +62,10 @@ pub(super) fn of_append(
 }
 
 /// Fingerprints that no context of the session had.
-pub(super) fn of_fingerprints(
-    ctx: &Ctx,
-    session: &SessionRef,
-    rows: &[NewRow],
-    first: Seq,
-) -> Vec<AppendWarning> {
+pub(super) fn of_fingerprints(rows: &[NewRow], first: Seq) -> Vec<AppendWarning> {
     let unknown = (first.0..).zip(rows).filter(|(_, row)| {
         let fingerprint = &row.message.context_fingerprint;
-        !fingerprint.is_empty() && !crate::service::knows_fingerprint(ctx, session, fingerprint)
+        !fingerprint.is_empty() && !knows_fingerprint(fingerprint)
     });
     unknown
         .take(MOST)

@@ -159,10 +159,10 @@ fn origins(rendered: &Rendered) -> Vec<Origin> {
 }
 
 fn repairs(rendered: &Rendered) -> Vec<Repair> {
-    let repairs = rendered.repairs.iter().map(|repair| Repair {
-        seq: repair.seq,
-        reason: Cow::Borrowed(repair.reason.name()),
-    });
+    let repairs = rendered
+        .repairs
+        .iter()
+        .map(|repair| Repair { seq: repair.seq, reason: Cow::Borrowed(repair.reason.name()) });
     repairs.collect()
 }
 

@@ -70,8 +70,7 @@ impl Apart {
 pub(super) fn produce(state: &mut State, job: &mut Job, ids: &dyn IdSource) -> Result<Produced> {
     let State { session, items, history, views, .. } = state;
     let session = session.as_ref().ok_or(Error::SessionEmpty)?;
-    let view =
-        views.get_mut(&job.view).ok_or_else(|| Error::ViewNotFound(job.view.to_string()))?;
+    let view = views.get_mut(&job.view).ok_or_else(|| Error::ViewNotFound(job.view.to_string()))?;
     let mut apart = Apart::of(job, view, history);
     let ViewState { view: set, overlays, sight, memo, rendered, served, newest, .. } = view;
     let (sight, memo, rendering) = match &mut apart {
@@ -117,8 +116,7 @@ pub(super) fn produce(state: &mut State, job: &mut Job, ids: &dyn IdSource) -> R
 pub(super) fn budget(state: &mut State, job: &Job, ids: &dyn IdSource) -> Result<TokenBudget> {
     let State { session, items, history, views, .. } = state;
     let session = session.as_ref().ok_or(Error::SessionEmpty)?;
-    let view =
-        views.get_mut(&job.view).ok_or_else(|| Error::ViewNotFound(job.view.to_string()))?;
+    let view = views.get_mut(&job.view).ok_or_else(|| Error::ViewNotFound(job.view.to_string()))?;
     let items = shown_items(items, &job.view);
     let window = window(job, &view.policy, &items);
     let lens = Lens { history, sight: &view.sight, shown: history.shown_to(job.lane()) };
@@ -151,8 +149,11 @@ fn bound(served: &mut HashMap<(WireFormat, String), Served>, job: &Job) {
 
 /// The items that a view shows, in the order of their names.
 fn shown_items(items: &[ContextItem], view: &ViewName) -> Vec<ContextItem> {
-    let mut shown: Vec<ContextItem> =
-        items.iter().filter(|it| it.view.as_ref().is_none_or(|name| name == view)).cloned().collect();
+    let mut shown: Vec<ContextItem> = items
+        .iter()
+        .filter(|it| it.view.as_ref().is_none_or(|name| name == view))
+        .cloned()
+        .collect();
     shown.sort_by(|a, b| a.name.cmp(&b.name));
     shown
 }
@@ -195,9 +196,10 @@ fn run_plan(
 }
 
 fn note_fired(job: &mut Job, plan: &Plan) {
-    let acted = plan.triggers.iter().filter(|(stage, _)| {
-        plan.added.iter().any(|overlay| overlay.stage == stage.name())
-    });
+    let acted = plan
+        .triggers
+        .iter()
+        .filter(|(stage, _)| plan.added.iter().any(|overlay| overlay.stage == stage.name()));
     job.fired.extend(acted.copied());
 }
 
@@ -230,8 +232,7 @@ fn render(
     }
     for entry in entries {
         let Entry::Round(shown) = entry else { continue };
-        let is_there =
-            rendering.get(&shown.id).is_some_and(|(known, _)| Arc::ptr_eq(known, shown));
+        let is_there = rendering.get(&shown.id).is_some_and(|(known, _)| Arc::ptr_eq(known, shown));
         if !is_there {
             let rendered = Arc::new(render::round(shown, &style));
             rendering.insert(shown.id, (Arc::clone(shown), rendered));

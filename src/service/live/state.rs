@@ -154,7 +154,7 @@ impl State {
     pub(crate) fn bytes(&self) -> usize {
         let views = self.views.values().map(|view| {
             let rendered = view.rendered.values().flat_map(HashMap::values);
-            rendered.map(|(_, rendered)| rendered.bytes()).sum::<usize>()
+            rendered.map(|(_, rendered)| rendered.weight()).sum::<usize>()
                 + view.served.values().map(Served::bytes).sum::<usize>()
         });
         self.row_bytes + views.sum::<usize>() + 4096
