@@ -4,6 +4,7 @@
 mod append;
 mod bad_input;
 mod content;
+mod context;
 mod items;
 pub(crate) mod remote_store;
 mod server;
