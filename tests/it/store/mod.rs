@@ -89,3 +89,19 @@ store_suite!(
     items::an_item_is_named_within_its_view,
     items::calibrations_are_of_a_namespace,
 );
+
+// The cases whose times, tokens and names a client can choose.
+run_on!(
+    sqlite_through_grpc,
+    rows::l5_bytes_come_back_as_they_are,
+    rows::an_append_that_expects_another_seq_writes_nothing,
+    rows::j5_a_repeated_append_writes_once,
+    rows::j5_a_known_request_wins_over_every_other_check,
+    rows::j5_a_request_id_is_of_one_session,
+    reading::rows_are_read_in_pages_from_both_ends,
+    reading::an_absent_session_has_no_rows_to_read,
+    many::two_writers_race_for_one_seq,
+    many::q1_many_appenders_and_a_reader,
+    many::r3_a_caller_that_goes_away_changes_nothing,
+    items::items_at_a_revision_are_those_of_then,
+);
