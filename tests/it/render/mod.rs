@@ -1,0 +1,8 @@
+//! Rendering, through its public functions.
+
+mod cases;
+mod fixtures;
+mod generate;
+mod items;
+mod properties;
+mod support;
