@@ -107,11 +107,6 @@ impl<'a> Native<'a> {
         kind.starts_with("input_") || kind.starts_with("output_") || kind == "refusal"
     }
 
-    /// Says whether the provider's own compaction is in it.
-    pub(super) fn is_compaction(&self) -> bool {
-        self.kind.starts_with("compaction")
-    }
-
     /// Its JSON without `key`.
     pub(super) fn without(&self, key: &str) -> Vec<u8> {
         let mut out = Vec::with_capacity(self.json.len());

@@ -17,20 +17,16 @@ use crate::model::{Role, Seq, Thinking};
 
 /// Fields of a part within a message; all others belong to the message's item.
 const PART_FIELDS: &[&str] = &["annotations", "logprobs", "detail"];
-/// Fields that items have from us, whichever kind they are.
-const RESERVED: &[&str] = &[
-    "type",
-    "id",
-    "role",
-    "content",
-    "call_id",
-    "name",
-    "arguments",
-    "input",
-    "output",
-    "summary",
-    "encrypted_content",
-];
+/// Fields that a message item has from us.
+const OF_MESSAGES: &[&str] = &["type", "id", "role", "content"];
+/// Fields that a call has from us, and those of the message that it came in.
+const OF_CALLS: &[&str] =
+    &["type", "id", "role", "content", "call_id", "name", "arguments", "input"];
+/// Fields that an output has from us. An id would tell of stored items.
+const OF_OUTPUTS: &[&str] = &["type", "id", "role", "content", "call_id", "output"];
+/// Fields that reasoning has from us. What it says in the open has the key that
+/// messages have their parts under, and stays.
+const OF_REASONING: &[&str] = &["type", "id", "role", "summary", "encrypted_content"];
 
 /// Writes each step as items.
 pub(super) fn pieces(steps: &[Step<'_>]) -> Vec<Piece> {
@@ -97,7 +93,7 @@ fn other_speech(speech: &Speech<'_>, pieces: &mut Vec<Piece>) {
 fn item_extras(object: &mut Object<'_>, parts: &[Item<'_>], extra_json: &[u8]) {
     let is_text = |item: &&Item<'_>| matches!(item.what, What::Text { .. });
     let of_part = parts.iter().find(is_text).map_or(b"".as_slice(), |item| item.extra_json);
-    let is_of_item = |key: &str| !RESERVED.contains(&key) && !PART_FIELDS.contains(&key);
+    let is_of_item = |key: &str| !OF_MESSAGES.contains(&key) && !PART_FIELDS.contains(&key);
     object.extras_of_both(of_part, extra_json, is_of_item);
 }
 
@@ -106,7 +102,7 @@ fn raw_item(item: &Item<'_>, seq: Seq) -> Piece {
         return piece(Speaker::Assistant, b"{}".to_vec(), Origin::default());
     };
     let json = native.json.trim_ascii().to_vec();
-    let is_compaction = native.is_compaction();
+    let is_compaction = native.kind.starts_with("compaction");
     Piece { is_compaction, ..piece(Speaker::Assistant, json, Origin::rows(vec![seq])) }
 }
 
@@ -205,7 +201,10 @@ impl<'s, 'a> AssistantWriter<'s, 'a> {
             }
             What::Thinking(it) => reasoning(&mut object, it, item.extra_json, extra_json),
             What::Call(it) => call(&mut object, it, item.extra_json, extra_json, keeps_id),
-            _ => self.message(&mut object, item, run, extra_json, keeps_id),
+            _ => {
+                let id = self.message_id(at, item).filter(|_| keeps_id);
+                message(&mut object, id, run, extra_json);
+            }
         }
         object.close();
         piece(Speaker::Assistant, out, Origin::rows(vec![self.speech.seq]))
@@ -237,39 +236,36 @@ impl<'s, 'a> AssistantWriter<'s, 'a> {
         piece(Speaker::Assistant, out, Origin::rows(vec![self.speech.seq]))
     }
 
-    fn message(
-        &self,
-        object: &mut Object<'_>,
-        item: &Item<'_>,
-        run: &[Item<'_>],
-        extra_json: &[u8],
-        keeps_id: bool,
-    ) {
-        object.string("type", "message");
-        if keeps_id && let Some(id) = self.message_id(item) {
-            object.string("id", id);
-        }
-        object.string("role", "assistant");
-        json::list(object.key("content"), run, |out, item| match &item.what {
-            What::Raw(native) => out.extend_from_slice(native.json.trim_ascii()),
-            What::Text { text, .. } => text_part(out, "output_text", text, item.extra_json),
-            What::Line(text) => text_part(out, "output_text", text, b""),
-            _ => text_part(out, "output_text", "", b""),
-        });
-        item_extras(object, run, extra_json);
-    }
-
-    fn message_id<'i>(&'i self, item: &'i Item<'_>) -> Option<&'i str> {
+    /// The provider's id of a message item: its words' own, or the stored
+    /// message's where these are its first words.
+    fn message_id<'i>(&'i self, at: usize, item: &'i Item<'_>) -> Option<&'i str> {
         let own = match &item.what {
             What::Text { provider_id, .. } => *provider_id,
             _ => "",
         };
-        // A response's id is not an item's.
         let of_message = self.speech.provider_id;
-        let of_message = if of_message.starts_with("resp") { "" } else { of_message };
-        let id = if own.is_empty() { of_message } else { own };
+        // A response's id is not an item's.
+        let is_of_item = at == self.bears_extras && !of_message.starts_with("resp");
+        let id = if own.is_empty() && is_of_item { of_message } else { own };
         alias::is_legal_item_id(id).then_some(id)
     }
+}
+
+/// A message item of these parts.
+fn message(object: &mut Object<'_>, id: Option<&str>, parts: &[Item<'_>], extra_json: &[u8]) {
+    object.string("type", "message");
+    if let Some(id) = id {
+        object.string("id", id);
+    }
+    object.string("role", "assistant");
+    json::list(object.key("content"), parts, |out, item| match &item.what {
+        What::Raw(native) => out.extend_from_slice(native.json.trim_ascii()),
+        What::Text { text, .. } => text_part(out, "output_text", text, item.extra_json),
+        What::Line(text) => text_part(out, "output_text", text, b""),
+        // Items of their own, or none in this format.
+        _ => text_part(out, "output_text", "", b""),
+    });
+    item_extras(object, parts, extra_json);
 }
 
 /// The item that a part of a message belongs to; `None` for what is an item of
@@ -303,8 +299,7 @@ fn reasoning(object: &mut Object<'_>, thinking: &Thinking, own: &[u8], of_messag
         text_part(out, "summary_text", text, b"");
     });
     object.string("encrypted_content", &thinking.encrypted_content);
-    // Open reasoning text has the key that messages have theirs under.
-    let is_further = |key: &str| key == "content" || !RESERVED.contains(&key);
+    let is_further = |key: &str| !OF_REASONING.contains(&key);
     object.extras_of_both(own, of_message, is_further);
 }
 
@@ -327,7 +322,7 @@ fn call(object: &mut Object<'_>, call: &Call<'_>, own: &[u8], of_message: &[u8],
         Form::Custom => object.string("input", call.input.as_str()),
         Form::Wire(_) => object.raw("arguments", call.input.as_str().as_bytes()),
     }
-    object.extras_of_both(own, of_message, |key| !RESERVED.contains(&key));
+    object.extras_of_both(own, of_message, |key| !OF_CALLS.contains(&key));
 }
 
 fn output(outcome: &Outcome<'_>) -> Piece {
@@ -341,7 +336,7 @@ fn output(outcome: &Outcome<'_>) -> Piece {
             if !is_elsewhere(outcome, parts) {
                 output_value(object.key("output"), parts);
             }
-            object.extras(outcome.extra_json, RESERVED);
+            object.extras(outcome.extra_json, OF_OUTPUTS);
             object.close();
         }
     }

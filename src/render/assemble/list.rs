@@ -11,6 +11,7 @@ use crate::{
         json,
         piece::{Origin, Piece, Repair, Speaker},
         responses,
+        text::is_blank,
     },
 };
 
@@ -54,6 +55,7 @@ fn place(
     for part in parts {
         match part {
             Part::Round(round) => pieces.extend(round.pieces.iter().cloned()),
+            Part::Notice(notice) if is_blank(&notice.text) => {}
             Part::Notice(notice) => {
                 let overlay = Some(notice.overlay.clone());
                 let origin = Origin { overlay, ..Origin::default() };

@@ -19,6 +19,7 @@ use crate::{
         items::Items,
         json::{self, Object},
         piece::{Origin, Piece, Repair, SpanKind, Speaker},
+        text::is_blank,
     },
 };
 
@@ -76,6 +77,7 @@ fn place<'a>(parts: &[Part<'a>], items: &Items<'_>, repairs: &mut Vec<Repair>) -
                     .iter()
                     .map(|piece| Placed { piece: Cow::Borrowed(piece), is_summary: false }),
             ),
+            Part::Notice(notice) if is_blank(&notice.text) => {}
             Part::Notice(notice) => placed.push(Placed {
                 piece: Cow::Owned(anthropic::notice(notice)),
                 is_summary: notice.is_summary,

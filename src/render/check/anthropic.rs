@@ -233,10 +233,13 @@ fn check_pairs(messages: &[Message<'_>], index: usize, report: &mut Report) {
         .get(index + 1)
         .map(|next| next.texts_of("tool_result", "tool_use_id"))
         .unwrap_or_default();
-    for id in message.texts_of("tool_use", "id").iter().filter(|id| !answered.contains(id)) {
-        let rule = "A20 every tool_use is answered in the next message";
-        report.add(rule, format!("#{index} {id}"));
-    }
+    let mut missing = message.texts_of("tool_use", "id");
+    missing.retain(|id| !answered.contains(id));
+    report.add_if(
+        !missing.is_empty(),
+        "A20 every tool_use is answered in the next message",
+        format!("#{index} {missing:?}"),
+    );
     let called = index
         .checked_sub(1)
         .and_then(|before| messages.get(before))

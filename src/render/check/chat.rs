@@ -99,11 +99,7 @@ fn check_call(call: &Object<'_>, at: &str, report: &mut Report) {
     report.add_if(!is_sized, "C15 call id has 1 to 40 characters", format!("{at} {id:?}"));
     let function = call.get("function").map(Value::object).unwrap_or_default();
     let name = function.text_or_empty("name");
-    report.add_if(
-        !is_plain_name(&name, 64),
-        "C8 function name is legal",
-        format!("{at} {name:?}"),
-    );
+    report.add_if(!is_plain_name(&name, 64), "C8 function name is legal", format!("{at} {name:?}"));
     let is_right = function.text("arguments").is_some_and(|text| is_strict_object(&text));
     report.add_if(!is_right, "C10 arguments is a string that holds a JSON object", at);
 }

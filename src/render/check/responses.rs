@@ -98,11 +98,7 @@ impl Pairs {
     fn take_call(&mut self, object: &Object<'_>, index: usize, report: &mut Report) {
         let id = object.text_or_empty("call_id");
         let is_sized = (1..=64).contains(&id.chars().count());
-        report.add_if(
-            !is_sized,
-            "R1 call_id has 1 to 64 characters",
-            format!("#{index} {id:?}"),
-        );
+        report.add_if(!is_sized, "R1 call_id has 1 to 64 characters", format!("#{index} {id:?}"));
         let is_second = self.calls.insert(id.clone(), index).is_some();
         report.add_if(is_second, "R2 call ids are unique", format!("#{index} {id}"));
     }

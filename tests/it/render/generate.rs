@@ -47,8 +47,8 @@ fn tell_repeats(things: &mut [Thing]) {
 pub(crate) fn items() -> impl Strategy<Value = Vec<ContextItem>> {
     let placement = select(vec![Placement::System, Placement::UserContext, Placement::Reminder]);
     let words = (placement, words()).prop_map(|(placement, text)| (placement, None, text));
-    let tools = (option::of(format()), tools())
-        .prop_map(|(format, json)| (Placement::Tools, format, json));
+    let tools =
+        (option::of(format()), tools()).prop_map(|(format, json)| (Placement::Tools, format, json));
     vec(prop_oneof![words, tools], 0..4).prop_map(|items| {
         let named = items.into_iter().enumerate().map(|(index, (placement, format, content))| {
             let content = Bytes::from(content);
@@ -80,7 +80,7 @@ fn json(text: &str) -> String {
 }
 
 fn notice() -> impl Strategy<Value = Notice> {
-    ("[a-z]{1,4}", "[a-z<>\"]{1,20}", any::<bool>()).prop_map(|(id, words, is_summary)| Notice {
+    ("[a-z]{1,4}", words(), any::<bool>()).prop_map(|(id, words, is_summary)| Notice {
         overlay: OverlayId::new(&id),
         text: Arc::from(words),
         covered: RowSet::default(),
@@ -153,18 +153,12 @@ fn draft() -> impl Strategy<Value = Draft> {
     let role = select(vec![Role::User, Role::Assistant, Role::Assistant, Role::System]);
     let message = (role, option::of(format()), extra(), vec(option::weighted(0.9, block()), 0..6));
     let answer = option::weighted(0.7, (answer(), any::<bool>()));
-    (vec(message, 1..3), vec(answer, 0..6)).prop_map(|(messages, answers)| Draft {
-        messages,
-        answers,
-    })
+    (vec(message, 1..3), vec(answer, 0..6))
+        .prop_map(|(messages, answers)| Draft { messages, answers })
 }
 
 fn format() -> impl Strategy<Value = WireFormat> {
-    select(vec![
-        WireFormat::AnthropicMessages,
-        WireFormat::OpenAiChat,
-        WireFormat::OpenAiResponses,
-    ])
+    select(vec![WireFormat::AnthropicMessages, WireFormat::OpenAiChat, WireFormat::OpenAiResponses])
 }
 
 fn block() -> impl Strategy<Value = Block> {

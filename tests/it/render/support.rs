@@ -9,7 +9,9 @@ use concertina::{
         Thinking, ToolOutput, ToolResult, ToolUse, WireFormat,
         shown::{Answer, Notice, ShownBlock, ShownCall, ShownMessage, ShownRound},
     },
-    render::{self, AssembleOptions, Part, Rendered, RenderedRound, RepairReason, RoundStyle, check},
+    render::{
+        self, AssembleOptions, Part, Rendered, RenderedRound, RepairReason, RoundStyle, check,
+    },
 };
 use serde_json::Value;
 
@@ -91,9 +93,7 @@ pub(crate) fn message(seq: i64, role: Role, blocks: Vec<Block>) -> ShownMessage 
         provider_id: Arc::from(""),
         format: None,
         extra_json: Bytes::new(),
-        blocks: blocks
-            .map(|(block, index)| ShownBlock { index, block: Arc::new(block) })
-            .collect(),
+        blocks: blocks.map(|(block, index)| ShownBlock { index, block: Arc::new(block) }).collect(),
     }
 }
 
