@@ -49,9 +49,9 @@ pub struct RoundStyle {
 #[must_use]
 pub fn round(round: &ShownRound, style: &RoundStyle) -> RenderedRound {
     if style.format == WireFormat::Typed {
-        return typed::round(round, style);
+        return typed::round(round);
     }
-    let mended = mend::round(round, style);
+    let mended = mend::round(round, *style);
     let pieces = match style.format {
         WireFormat::AnthropicMessages | WireFormat::Typed => anthropic::pieces(&mended.steps),
         WireFormat::OpenAiChat => chat::pieces(&mended.steps),

@@ -86,10 +86,10 @@ impl<'a> Native<'a> {
                 Place::Message(_) | Place::Result => kind.starts_with("input_"),
             };
         }
-        place != Place::Result
-            && !matches!(kind, "" | "message" | "reasoning")
-            && !kind.ends_with("_output")
-            && !(kind.ends_with("_call") && self.has_value("call_id"))
+        let has_own_shape = matches!(kind, "" | "message" | "reasoning");
+        let wants_partner =
+            kind.ends_with("_output") || (kind.ends_with("_call") && self.has_value("call_id"));
+        !has_own_shape && !wants_partner && place != Place::Result
     }
 
     /// Says whether a key has a value that is neither null nor an empty list.

@@ -21,21 +21,21 @@ pub(super) struct Marks {
 }
 
 impl Marks {
-    pub(super) fn of(marks: &[CacheMark], placed: &[Placed<'_>], groups: &[Group]) -> Self {
+    pub(super) fn of(asked: &[CacheMark], placed: &[Placed<'_>], groups: &[Group]) -> Self {
         let summary = || {
-            let at = placed.iter().rposition(|it| it.is_summary)?;
-            Some((at, placed.get(at)?.piece.blocks.len().checked_sub(1)?))
+            let index = placed.iter().rposition(|placed| placed.is_summary)?;
+            Some((index, placed.get(index)?.piece.blocks.len().checked_sub(1)?))
         };
         let mut places = Vec::new();
-        if marks.contains(&CacheMark::LastSummary) {
+        if asked.contains(&CacheMark::LastSummary) {
             places.extend(summary());
         }
-        if marks.contains(&CacheMark::LastMessage) {
-            places.extend(last_markable(placed, groups).filter(|it| !places.contains(it)));
+        if asked.contains(&CacheMark::LastMessage) {
+            places.extend(last_markable(placed, groups).filter(|place| !places.contains(place)));
         }
         Self {
-            on_system: marks.contains(&CacheMark::System),
-            on_tools: marks.contains(&CacheMark::Tools),
+            on_system: asked.contains(&CacheMark::System),
+            on_tools: asked.contains(&CacheMark::Tools),
             places,
         }
     }

@@ -123,7 +123,7 @@ fn is_plain_name(text: &str, most: usize) -> bool {
 
 /// Says whether text is one JSON object that every strict parser takes.
 fn is_strict_object(text: &str) -> bool {
-    Value::parse(text.as_bytes()).is_some_and(|value| value.is_object())
+    Value::parse(text.as_bytes()).is_some_and(Value::is_object)
         && !view::has_lone_surrogate(text.as_bytes())
 }
 

@@ -96,7 +96,7 @@ fn all(format: WireFormat) -> Rendered {
 
 fn listing(rendered: &Rendered) -> String {
     let around = [&rendered.system_json, &rendered.tools_json];
-    let around = around.map(|json| String::from_utf8(json.to_vec()).unwrap());
+    let around = around.map(|json| String::from_utf8(json.to_vec()).expect("JSON is UTF-8"));
     let repairs: Vec<String> =
         rendered.repairs.iter().map(|it| format!("{} {}", it.seq, it.reason.name())).collect();
     format!("{}\n{}\n\n{}\n", around.join("\n"), joined(rendered), repairs.join("\n"))

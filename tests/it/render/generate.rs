@@ -76,7 +76,7 @@ fn tools() -> impl Strategy<Value = String> {
 }
 
 fn json(text: &str) -> String {
-    serde_json::to_string(text).unwrap()
+    serde_json::to_string(text).expect("text is JSON")
 }
 
 fn notice() -> impl Strategy<Value = Notice> {
@@ -89,9 +89,12 @@ fn notice() -> impl Strategy<Value = Notice> {
     })
 }
 
+/// Role, format, extras, and blocks; `None` for one that is not shown.
+type DraftMessage = (Role, Option<WireFormat>, String, Vec<Option<Block>>);
+
 #[derive(Debug, Clone)]
 struct Draft {
-    messages: Vec<(Role, Option<WireFormat>, String, Vec<Option<Block>>)>,
+    messages: Vec<DraftMessage>,
     answers: Vec<Option<(Block, bool)>>,
 }
 

@@ -28,7 +28,7 @@ fn item(name: &str, placement: Placement, content: &str) -> ContextItem {
 }
 
 fn parsed(json: &[u8]) -> Value {
-    serde_json::from_slice(json).unwrap()
+    serde_json::from_slice(json).expect("valid JSON")
 }
 
 fn with_items(format: WireFormat, items: &[ContextItem]) -> Rendered {

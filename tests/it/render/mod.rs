@@ -5,4 +5,5 @@ mod fixtures;
 mod generate;
 mod items;
 mod properties;
+mod rules;
 mod support;

@@ -14,9 +14,9 @@ use super::{
 const ALL_MARKS: &[CacheMark] =
     &[CacheMark::Tools, CacheMark::System, CacheMark::LastSummary, CacheMark::LastMessage];
 
-fn written(things: &[Thing], style: &RoundStyle) -> Vec<Option<RenderedRound>> {
+fn written(things: &[Thing], style: RoundStyle) -> Vec<Option<RenderedRound>> {
     let written = things.iter().map(|thing| match thing {
-        Thing::Round(round) => Some(render::round(round, style)),
+        Thing::Round(round) => Some(render::round(round, &style)),
         Thing::Notice(_) => None,
     });
     written.collect()
@@ -37,7 +37,7 @@ fn assembled(
     cache_marks: &[CacheMark],
 ) -> Rendered {
     let style = RoundStyle { format, label_authors: items.len() == 1 };
-    let written = written(things, &style);
+    let written = written(things, style);
     let parts = parts(things, &written);
     render::assemble(&parts, &AssembleOptions { format, cache_marks, items })
 }
@@ -49,7 +49,7 @@ fn blocks(rendered: &Rendered, format: WireFormat) -> Vec<String> {
     }
     let mut blocks = Vec::new();
     for json in &rendered.messages {
-        let message: Merged<'_> = serde_json::from_slice(json).unwrap();
+        let message: Merged<'_> = serde_json::from_slice(json).expect("a list of blocks");
         blocks.push(message.role.to_owned());
         blocks.extend(message.content.iter().map(|block| block.get().to_owned()));
     }

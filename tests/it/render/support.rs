@@ -171,13 +171,16 @@ pub(crate) fn rendered_with(rounds: &[ShownRound], options: &AssembleOptions<'_>
 
 /// The messages as one text, a line each.
 pub(crate) fn joined(rendered: &Rendered) -> String {
-    let lines = rendered.messages.iter().map(|json| String::from_utf8(json.to_vec()).unwrap());
+    let lines = rendered
+        .messages
+        .iter()
+        .map(|json| String::from_utf8(json.to_vec()).expect("JSON is UTF-8"));
     lines.collect::<Vec<_>>().join("\n")
 }
 
 /// The messages, parsed.
 pub(crate) fn values(rendered: &Rendered) -> Vec<Value> {
-    rendered.messages.iter().map(|json| serde_json::from_slice(json).unwrap()).collect()
+    rendered.messages.iter().map(|json| serde_json::from_slice(json).expect("valid JSON")).collect()
 }
 
 pub(crate) fn reasons(rendered: &Rendered) -> Vec<(i64, &'static str)> {
