@@ -8,7 +8,7 @@
 //! is told as a [`Repair`]. JSON that came in goes out byte for byte: it is cut
 //! into raw slices, never parsed and printed again.
 //!
-//! Start reading at [`mend`], which turns a round into steps that are fit for a
+//! Start reading at `mend`, which turns a round into steps that are fit for a
 //! format; `anthropic`, `chat`, `responses` and `typed` only write them down.
 //! [`check`] is separate code that says which rules a request breaks.
 

@@ -17,7 +17,7 @@ pub(super) struct Marks {
     pub(super) on_system: bool,
     on_tools: bool,
     /// Piece and block of the marks within messages.
-    places: Vec<(usize, usize)>,
+    in_messages: Vec<(usize, usize)>,
 }
 
 impl Marks {
@@ -26,17 +26,18 @@ impl Marks {
             let index = placed.iter().rposition(|placed| placed.is_summary)?;
             Some((index, placed.get(index)?.piece.blocks.len().checked_sub(1)?))
         };
-        let mut places = Vec::new();
+        let mut in_messages = Vec::new();
         if asked.contains(&CacheMark::LastSummary) {
-            places.extend(summary());
+            in_messages.extend(summary());
         }
         if asked.contains(&CacheMark::LastMessage) {
-            places.extend(last_markable(placed, groups).filter(|place| !places.contains(place)));
+            in_messages
+                .extend(last_markable(placed, groups).filter(|spot| !in_messages.contains(spot)));
         }
         Self {
             on_system: asked.contains(&CacheMark::System),
             on_tools: asked.contains(&CacheMark::Tools),
-            places,
+            in_messages,
         }
     }
 
@@ -47,7 +48,7 @@ impl Marks {
     /// The block of this piece that bears a mark. A summary has one block, so
     /// no piece bears two.
     pub(super) fn block_of(&self, piece: usize) -> Option<usize> {
-        self.places.iter().find(|(at, _)| *at == piece).map(|(_, block)| *block)
+        self.in_messages.iter().find(|(at, _)| *at == piece).map(|(_, block)| *block)
     }
 
     /// The tools as a JSON list, the last one marked; nothing without tools.

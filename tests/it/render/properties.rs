@@ -1,7 +1,7 @@
 //! What holds whatever is shown.
 
 use concertina::{
-    model::{BlockKind, ContextItem, Message, Role, WireFormat, policy::CacheMark},
+    model::{BlockKind, ContextItem, Message, Placement, Role, WireFormat, policy::CacheMark},
     render::{self, AssembleOptions, Part, Rendered, RenderedRound, RoundStyle, check},
 };
 use proptest::prelude::*;
@@ -90,7 +90,7 @@ fn result_ids(message: &Message, most: usize) -> Vec<String> {
 
 proptest! {
     #![proptest_config(ProptestConfig {
-        cases: 400,
+        cases: 256,
         failure_persistence: None,
         ..ProptestConfig::default()
     })]
@@ -118,12 +118,43 @@ proptest! {
     }
 
     #[test]
-    fn i7_a_shorter_history_is_a_prefix_block_by_block(things in things()) {
+    fn i7_a_shorter_history_is_a_prefix_block_by_block(
+        things in things(),
+        mut items in items(),
+    ) {
+        items.retain(|item| item.placement != Placement::Reminder);
         for format in FORMATS {
-            let whole = blocks(&assembled(&things, format, &[], &[]), format);
+            let whole = blocks(&assembled(&things, format, &items, &[]), format);
             for end in 1..things.len() {
-                let part = blocks(&assembled(&things[..end], format, &[], &[]), format);
+                if assembled(&things[..end], format, &[], &[]).messages.is_empty() {
+                    continue;
+                }
+                let part = blocks(&assembled(&things[..end], format, &items, &[]), format);
                 prop_assert!(whole.starts_with(&part), "{format:?} {end}\n{part:#?}\n{whole:#?}");
+            }
+        }
+    }
+
+    #[test]
+    fn i2_words_are_shown_as_they_are(things in things()) {
+        let rounds = things.iter().filter_map(|thing| match thing {
+            Thing::Round(round) => Some(round),
+            Thing::Notice(_) => None,
+        });
+        let messages = rounds.flat_map(|round| &round.messages);
+        let words: Vec<String> = messages
+            .flat_map(|message| &message.blocks)
+            .filter_map(|shown| match &shown.block.kind {
+                BlockKind::Text(text) if text.raw.is_empty() => Some(text.text.clone()),
+                _ => None,
+            })
+            .filter(|text| !text.trim().is_empty() && !text.contains('\u{1c}'))
+            .collect();
+        for format in FORMATS {
+            let shown = joined(&assembled(&things, format, &[], ALL_MARKS));
+            for text in &words {
+                let quoted = serde_json::to_string(text).expect("text is JSON");
+                prop_assert!(shown.contains(&quoted), "{format:?} {quoted}\n{shown}");
             }
         }
     }

@@ -5,3 +5,4 @@ mod ids;
 mod pairing;
 mod provider_blocks;
 mod thinking;
+mod typed;
