@@ -66,7 +66,9 @@ impl Draft {
             }
             BlockKind::ToolResult(_) => {
                 repairs.push(Repair { seq, reason: RepairReason::OrphanResultToText });
-                self.loose.extend(loose_items(&shown.block));
+                let own =
+                    if message.role == Role::User { &mut self.blocks } else { &mut self.loose };
+                own.extend(loose_items(&shown.block));
             }
             BlockKind::Opaque(opaque) => {
                 if let Some(known) = mend::find_call(round, seq, shown.index) {

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::{Draft, Mender, What, own_extras};
+use super::{Draft, Mender, What, own_extras, server_speech};
 use crate::{
     model::{
         Block, BlockKind, Opaque, Seq, ToolUse, WireFormat,
@@ -137,7 +137,8 @@ impl Mender {
         });
         let Some(mut native) = native else {
             if let Answer::Result { seq, index, block, .. } = &known.answer {
-                self.loose(*seq, *index, block, &mut draft.loose);
+                let items = self.loose(*seq, *index, block);
+                draft.loose.extend(server_speech(*seq, items));
             }
             return What::Line(opaque::line(opaque));
         };

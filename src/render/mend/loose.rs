@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use super::{Item, Mender, Step, What, server_speech};
+use super::{Draft, Item, Mender, Step, What, server_speech};
 use crate::{
     model::{
-        Block, BlockKind, Seq, ToolOutput, ToolResult, ToolUse, WireFormat,
-        shown::{Answer, ShownRound},
+        Block, BlockKind, Role, Seq, ToolOutput, ToolResult, ToolUse, WireFormat,
+        shown::{Answer, ShownBlock, ShownMessage, ShownRound},
     },
     render::{
         opaque,
@@ -17,32 +17,42 @@ use crate::{
 };
 
 impl Mender {
-    /// A result without its call: labelled user text, pictures kept.
-    pub(super) fn loose<'a>(
+    /// A result block of a message: in its place among a user's words, after
+    /// everything that anybody else says.
+    pub(super) fn loose_block<'a>(
         &mut self,
-        seq: Seq,
-        index: u32,
-        block: &'a Block,
-        out: &mut Vec<Item<'a>>,
+        message: &ShownMessage,
+        shown: &'a ShownBlock,
+        draft: &mut Draft<'a>,
     ) {
+        let items = self.loose(message.seq, shown.index, &shown.block);
+        if message.role == Role::User {
+            draft.items.extend(items);
+        } else {
+            draft.loose.extend(server_speech(message.seq, items));
+        }
+    }
+
+    /// A result without its call: labelled user text, pictures kept.
+    pub(super) fn loose<'a>(&mut self, seq: Seq, index: u32, block: &'a Block) -> Vec<Item<'a>> {
         self.note(seq, RepairReason::OrphanResultToText);
-        let mut push = |what| out.push(Item { index, extra_json: b"", what });
+        let mut shown = Vec::new();
         match &block.kind {
             BlockKind::ToolResult(result) => {
                 let parts = result::parts(self, seq, result);
-                push(What::Line(loose_text(result, &parts)));
-                for part in parts {
-                    if let ResultPart::Image(picture) = part {
-                        push(What::Image(picture));
-                    }
-                }
+                shown.push(What::Line(loose_text(result, &parts)));
+                shown.extend(parts.into_iter().filter_map(|part| match part {
+                    ResultPart::Image(picture) => Some(What::Image(picture)),
+                    ResultPart::Text(_) | ResultPart::Raw(_) => None,
+                }));
             }
             BlockKind::Opaque(opaque) => {
                 let label = label_of_result(&opaque.call_id, false);
-                push(What::Line(format!("{label}\n{}", opaque::line(opaque))));
+                shown.push(What::Line(format!("{label}\n{}", opaque::line(opaque))));
             }
             _ => {}
         }
+        shown.into_iter().map(|what| Item { index, extra_json: b"", what }).collect()
     }
 
     /// Answers whose call is not among the shown blocks.
@@ -53,8 +63,7 @@ impl Mender {
                 message.seq == call.seq && message.blocks.iter().any(|it| it.index == call.block)
             });
             if !is_shown {
-                let mut items = Vec::new();
-                self.loose(*seq, *index, block, &mut items);
+                let items = self.loose(*seq, *index, block);
                 steps.extend(server_speech(*seq, items));
             }
         }

@@ -105,8 +105,9 @@ pub(super) fn round(round: &ShownRound, style: RoundStyle) -> Mended<'_> {
 struct Draft<'a> {
     items: Vec<Item<'a>>,
     outcomes: Vec<Outcome<'a>>,
-    /// Results that answer no shown call: user text after everything else.
-    loose: Vec<Item<'a>>,
+    /// Results without a shown call, where the message is not the user's:
+    /// steps after everything else.
+    loose: Vec<Step<'a>>,
 }
 
 pub(super) struct Mender {
@@ -155,12 +156,12 @@ impl Mender {
             }
             BlockKind::ToolUse(tool_use) => Some(What::Line(loose::call_line(tool_use))),
             BlockKind::ToolResult(_) => {
-                self.loose(message.seq, shown.index, &shown.block, &mut draft.loose);
+                self.loose_block(message, shown, draft);
                 None
             }
             BlockKind::Image(image) => Some(self.image(message, image)),
             BlockKind::Opaque(opaque) if opaque.is_result && is_orphan(message, opaque) => {
-                self.loose(message.seq, shown.index, &shown.block, &mut draft.loose);
+                self.loose_block(message, shown, draft);
                 None
             }
             BlockKind::Opaque(opaque) => Some(self.opaque(round, message, shown, opaque, draft)),
@@ -238,7 +239,7 @@ impl Mender {
         if !outcomes.is_empty() {
             steps.push(Step::Results(outcomes));
         }
-        steps.extend(server_speech(message.seq, loose));
+        steps.extend(loose);
     }
 }
 

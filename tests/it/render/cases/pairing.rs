@@ -134,3 +134,18 @@ fn a_history_that_ends_with_the_assistant_is_left_to_end_so() {
         assert_eq!(shown.messages.len(), 2);
     }
 }
+
+#[test]
+fn an_orphan_that_the_assistant_holds_comes_after_what_it_says() {
+    let rounds = [
+        user(1, "go"),
+        answered(
+            assistant(2, vec![result("c9", "late"), text("so"), call("c1", "run", "{}")]),
+            vec![result("c1", "ok")],
+        ),
+    ];
+    let shown = values(&rendered(&rounds, Anthropic));
+    assert_eq!(shown[1]["content"].as_array().unwrap().len(), 2);
+    assert_eq!(shown[2]["content"][0]["tool_use_id"], "c1");
+    assert_eq!(shown[2]["content"][1]["text"], "[result of tool call c9]\nlate");
+}

@@ -66,6 +66,6 @@ fn b9_marks_that_came_in_are_left_out() {
     let loose = message(2, Role::User, vec![words, result("gone", "late")]);
     let shown = rendered(&[user(1, "go"), round(loose)], Typed);
     assert_eq!(shown.typed[1].blocks[0].extra_json, r#"{"a":1}"#);
-    assert_eq!(kinds(&shown.typed[2].blocks), ["text"]);
+    assert_eq!(kinds(&shown.typed[1].blocks), ["text", "text"]);
     assert_eq!(reasons(&shown), [(2, "ORPHAN_RESULT_TO_TEXT")]);
 }
