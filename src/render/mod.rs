@@ -31,7 +31,8 @@ mod text;
 mod tools;
 mod typed;
 
-pub use assemble::{AssembleOptions, Part, Rendered, assemble};
+pub use assemble::{AssembleOptions, Part, Rendered, assemble, assemble_around};
+pub use items::Items;
 pub use piece::{Origin, RenderedRound, Repair, RepairReason};
 
 use crate::model::{WireFormat, shown::ShownRound};

@@ -52,7 +52,7 @@ impl Marks {
     }
 
     /// The tools as a JSON list, the last one marked; nothing without tools.
-    pub(super) fn tools(&self, items: &Items<'_>) -> Vec<u8> {
+    pub(super) fn tools(&self, items: &Items) -> Vec<u8> {
         let Some(last) = items.tools.len().checked_sub(1).filter(|_| self.on_tools) else {
             return items.tools_json();
         };

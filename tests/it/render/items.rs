@@ -236,3 +236,23 @@ fn typed_messages_hold_items_as_messages() {
     assert_eq!(shown.origins.len(), 6);
     assert!(shown.messages.is_empty());
 }
+
+#[test]
+fn items_made_ready_before_give_the_same_request() {
+    let items = [
+        item("a", Placement::System, "one"),
+        item("b", Placement::UserContext, "two"),
+        item("c", Placement::Reminder, "three"),
+        item("d", Placement::Tools, CHAT_TOOLS),
+    ];
+    for format in FORMATS {
+        let written = render::round(&user(1, "go"), &style(format));
+        let parts = [Part::Round(&written)];
+        let options = AssembleOptions { format, cache_marks: ALL, items: &items };
+        let ready = render::Items::of(&items, format);
+        assert_eq!(
+            render::assemble_around(&parts, &ready, format, ALL),
+            render::assemble(&parts, &options)
+        );
+    }
+}
