@@ -169,3 +169,17 @@ fn authors_are_told_where_the_policy_asks_for_it() {
     it.messages[0].author = Arc::from("ann");
     assert!(shown(&it).contains(r#""[ann] hi""#));
 }
+
+#[test]
+fn a_picture_of_a_failed_tool_is_kept_and_the_failure_told_in_words() {
+    let mut failed = result_of("c1", vec![ToolOutput::Image(image())]);
+    if let BlockKind::ToolResult(it) = &mut failed.kind {
+        it.is_error = true;
+    }
+    let round = answered(assistant(2, vec![call("c1", "screen", "{}")]), vec![failed]);
+    let shown = values(&rendered(&[user(1, "go"), round], Anthropic));
+    let came = &shown[2]["content"][0];
+    assert_eq!(came.get("is_error"), None);
+    assert_eq!(came["content"][0]["text"], "Error: the tool failed.");
+    assert_eq!(came["content"][1]["type"], "image");
+}
