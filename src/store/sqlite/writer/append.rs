@@ -119,11 +119,7 @@ impl Writer {
             .bind(append.request.as_ref().map(|it| it.digest.as_slice()))
             .bind(append.request.as_ref().map(|_| values::json(&known)));
         if !pairing.is_empty() {
-            statement = statement
-                .bind(pairing.new_rounds())
-                .bind(pairing.new_calls())
-                .bind(pairing.changed_rounds())
-                .bind(pairing.answered_calls());
+            statement = statement.bind(pairing.rounds()).bind(pairing.calls());
         }
         // Ids of an append that is undone are not given again.
         self.last_content += i64::try_from(append.rows.len()).unwrap_or(i64::MAX);
