@@ -1,4 +1,4 @@
-//! Appending rows: one query string, whatever they are.
+//! Appending rows: one statement, whatever they are.
 
 use super::{
     super::{command::PackedAppend, content::Packed, error::Failure, statements, values},
@@ -101,9 +101,8 @@ impl Writer {
         }
         let (rows, digests) = rows(append, &contents, tokens_before, appended);
         let known: Known = (appended.first_seq.0, appended.last_seq.0, appended.revision.0);
-        let statement =
-            if pairing.is_empty() { statements::APPEND_WORDS } else { statements::APPEND };
-        let mut statement = sqlx::query(statement)
+        let pairing = (!pairing.is_empty()).then_some(pairing);
+        let statement = sqlx::query(statements::APPEND)
             .bind(head.key)
             .bind(appended.revision.0)
             .bind(micros(append.at))
@@ -117,13 +116,12 @@ impl Writer {
             .bind(head.tokens)
             .bind(append.request.as_ref().map(|it| it.id.as_str()))
             .bind(append.request.as_ref().map(|it| it.digest.as_slice()))
-            .bind(append.request.as_ref().map(|_| values::json(&known)));
-        if !pairing.is_empty() {
-            statement = statement.bind(pairing.rounds()).bind(pairing.calls());
-        }
+            .bind(append.request.as_ref().map(|_| values::json(&known)))
+            .bind(pairing.as_ref().map(Pairing::rounds))
+            .bind(pairing.as_ref().map(Pairing::calls));
         // Ids of an append that is undone are not given again.
         self.last_content += i64::try_from(append.rows.len()).unwrap_or(i64::MAX);
-        self.write(statement).await
+        self.write_one(statement).await
     }
 }
 
