@@ -80,6 +80,7 @@ impl Writer {
             .bind(values::json(&ids))
             .fetch_all(&mut self.conn)
             .await?;
+        head.ids_in_memory += ids.len();
         for id in ids {
             let of_id = found.iter().filter(|it| it.id == id);
             head.ledger.learn(&id, of_id.map(CallRow::known).collect());
@@ -168,6 +169,7 @@ fn place(head: &mut Head, rows: &[NewRow]) -> Vec<Placement> {
     let mut placements = Vec::with_capacity(rows.len());
     for row in rows {
         placements.push(head.ledger.place(&row.shape));
+        head.ids_in_memory += row.shape.calls.len();
         head.tokens += row.tokens.total;
     }
     placements

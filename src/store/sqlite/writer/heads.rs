@@ -22,6 +22,8 @@ pub(super) struct Head {
     pub revision: Revision,
     pub tokens: i64,
     pub ledger: Ledger,
+    /// Call ids that the ledger took in since it last forgot them.
+    pub ids_in_memory: usize,
 }
 
 impl Head {
@@ -60,8 +62,9 @@ impl Heads {
     }
 
     pub(super) fn put(&mut self, session: &SessionRef, mut head: Head) {
-        if head.ledger.known_calls() > self.most_calls {
+        if head.ids_in_memory > self.most_calls {
             head.ledger.forget_calls();
+            head.ids_in_memory = 0;
         }
         if self.by_session.len() >= self.most_sessions {
             self.forget_a_quarter();
@@ -114,7 +117,7 @@ impl Writer {
             };
             Ledger::resume(Seq(next_seq), turn, open.into_iter().map(state).collect())
         };
-        Ok(Head { key, revision: Revision(revision), tokens, ledger })
+        Ok(Head { key, revision: Revision(revision), tokens, ledger, ids_in_memory: 0 })
     }
 }
 
