@@ -81,6 +81,7 @@ store_suite!(
     overlays::h3_rolled_back_overlays_stay_on_record,
     overlays::j5_a_repeated_commit_commits_once,
     overlays::what_is_not_there_is_named,
+    overlays::an_overlay_id_is_given_once,
     views::a_view_is_added_and_replaced,
     views::setting_what_is_there_changes_nothing,
     views::a_view_takes_its_first_model_once,
