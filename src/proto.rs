@@ -5,6 +5,8 @@
 #[expect(
     missing_docs,
     clippy::pedantic,
+    clippy::allow_attributes,
+    clippy::allow_attributes_without_reason,
     reason = "generated; the comments stand in the .proto files"
 )]
 pub mod v1 {

@@ -3,7 +3,7 @@
 //! One list for flags, environment and file, so that none of them can know a
 //! setting that another does not.
 
-use std::{str::FromStr, time::Duration};
+use std::{net::SocketAddr, path::PathBuf, str::FromStr, time::Duration};
 
 use super::{Config, LogFormat};
 use crate::{policies::Presets, telemetry};
@@ -16,60 +16,38 @@ pub(super) struct Setting {
     pub(super) set: fn(&mut Config, &str) -> Result<(), String>,
 }
 
+/// A setting of that name, the field that it sets, and what reads it.
+macro_rules! setting {
+    ($name:literal, $($field:ident).+ = $read:ident) => {
+        Setting {
+            name: $name,
+            set: |config, text| {
+                config.$($field).+ = $read(text)?;
+                Ok(())
+            },
+        }
+    };
+}
+
 /// In the order in which they are told.
 pub(super) const ALL: &[Setting] = &[
-    Setting { name: "data", set: |it, text| put(&mut it.data, non_empty(text)?) },
-    Setting {
-        name: "listen",
-        set: |it, text| put(&mut it.listen, parse(text, "an address like 127.0.0.1:7437")?),
-    },
-    Setting {
-        name: "insecure",
-        set: |it, text| put(&mut it.insecure, parse(text, "true or false")?),
-    },
-    Setting { name: "default_preset", set: |it, text| put(&mut it.default_preset, preset(text)?) },
-    Setting { name: "models", set: |it, text| put(&mut it.models, Some(non_empty(text)?)) },
-    Setting {
-        name: "drain_seconds",
-        set: |it, text| {
-            put(&mut it.drain, Duration::from_secs(parse(text, "a number of seconds")?))
-        },
-    },
-    Setting { name: "log.format", set: |it, text| put(&mut it.log.format, log_format(text)?) },
-    Setting { name: "log.filter", set: |it, text| put(&mut it.log.filter, log_filter(text)?) },
-    Setting {
-        name: "limits.message_bytes",
-        set: |it, text| put(&mut it.limits.message_bytes, size(text)?),
-    },
-    Setting {
-        name: "limits.request_bytes",
-        set: |it, text| put(&mut it.limits.request_bytes, size(text)?),
-    },
-    Setting {
-        name: "limits.messages_per_request",
-        set: |it, text| put(&mut it.limits.messages_per_request, size(text)?),
-    },
-    Setting {
-        name: "limits.blocks_per_message",
-        set: |it, text| put(&mut it.limits.blocks_per_message, size(text)?),
-    },
-    Setting {
-        name: "limits.context_items",
-        set: |it, text| put(&mut it.limits.context_items, size(text)?),
-    },
-    Setting {
-        name: "limits.context_item_bytes",
-        set: |it, text| put(&mut it.limits.context_item_bytes, size(text)?),
-    },
-    Setting { name: "limits.labels", set: |it, text| put(&mut it.limits.labels, size(text)?) },
-    Setting {
-        name: "limits.response_bytes",
-        set: |it, text| put(&mut it.limits.response_bytes, size(text)?),
-    },
-    Setting {
-        name: "limits.rendered_bytes",
-        set: |it, text| put(&mut it.limits.rendered_bytes, parse(text, "a number of bytes")?),
-    },
+    setting!("data", data = non_empty),
+    setting!("listen", listen = address),
+    setting!("insecure", insecure = flag),
+    setting!("default_preset", default_preset = preset),
+    setting!("models", models = some_path),
+    setting!("drain_seconds", drain = seconds),
+    setting!("log.format", log.format = log_format),
+    setting!("log.filter", log.filter = log_filter),
+    setting!("limits.message_bytes", limits.message_bytes = size),
+    setting!("limits.request_bytes", limits.request_bytes = size),
+    setting!("limits.messages_per_request", limits.messages_per_request = size),
+    setting!("limits.blocks_per_message", limits.blocks_per_message = size),
+    setting!("limits.context_items", limits.context_items = size),
+    setting!("limits.context_item_bytes", limits.context_item_bytes = size),
+    setting!("limits.labels", limits.labels = size),
+    setting!("limits.response_bytes", limits.response_bytes = size),
+    setting!("limits.rendered_bytes", limits.rendered_bytes = rendered_bytes),
 ];
 
 /// The names of all settings, as the file spells them.
@@ -87,13 +65,25 @@ pub(super) fn variable(name: &str) -> String {
     format!("CONCERTINA_{}", name.replace('.', "_").to_uppercase())
 }
 
-fn put<T>(field: &mut T, value: T) -> Result<(), String> {
-    *field = value;
-    Ok(())
-}
-
 fn parse<T: FromStr>(text: &str, expected: &str) -> Result<T, String> {
     text.parse().map_err(|_| format!("expected {expected}, found `{text}`"))
+}
+
+fn address(text: &str) -> Result<SocketAddr, String> {
+    parse(text, "an address like 127.0.0.1:7437")
+}
+
+fn flag(text: &str) -> Result<bool, String> {
+    parse(text, "true or false")
+}
+
+fn seconds(text: &str) -> Result<Duration, String> {
+    parse(text, "a number of seconds").map(Duration::from_secs)
+}
+
+fn rendered_bytes(text: &str) -> Result<i64, String> {
+    let bytes = size(text)?;
+    i64::try_from(bytes).map_err(|_| format!("expected fewer bytes, found `{text}`"))
 }
 
 fn size(text: &str) -> Result<usize, String> {
@@ -103,11 +93,15 @@ fn size(text: &str) -> Result<usize, String> {
     }
 }
 
-fn non_empty<T: From<String>>(text: &str) -> Result<T, String> {
+fn non_empty(text: &str) -> Result<PathBuf, String> {
     if text.is_empty() {
         return Err("expected a path, found nothing".to_owned());
     }
-    Ok(T::from(text.to_owned()))
+    Ok(PathBuf::from(text))
+}
+
+fn some_path(text: &str) -> Result<Option<PathBuf>, String> {
+    non_empty(text).map(Some)
 }
 
 fn preset(text: &str) -> Result<String, String> {

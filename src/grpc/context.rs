@@ -14,7 +14,7 @@ use crate::{
 };
 
 /// A context in one answer of at most `limit` bytes.
-pub(super) fn whole(context: ContextOutput, limit: usize) -> Result<pb::GetContextResponse> {
+pub(super) fn whole(context: &ContextOutput, limit: usize) -> Result<pb::GetContextResponse> {
     let answer = pb::GetContextResponse { context: Some(to_pb(context)) };
     let size = answer.encoded_len();
     if size > limit {
@@ -36,8 +36,8 @@ pub(super) fn response_limit(asked: i64, otherwise: usize) -> Result<usize> {
 
 /// A context in pieces: everything but the messages, then the messages.
 pub(super) fn in_pieces(
-    context: ContextOutput,
-) -> impl Iterator<Item = pb::StreamContextResponse> + Send {
+    context: &ContextOutput,
+) -> impl Iterator<Item = pb::StreamContextResponse> + Send + use<> {
     use pb::stream_context_response::{Part, Piece};
     let mut head = to_pb(context);
     let json = std::mem::take(&mut head.messages_json);
@@ -53,15 +53,15 @@ pub(super) fn in_pieces(
 }
 
 /// To the contract's form.
-pub(super) fn to_pb(context: ContextOutput) -> pb::Context {
+pub(super) fn to_pb(context: &ContextOutput) -> pb::Context {
     let overlays = context.overlays.iter();
     let overlays = overlays.map(|it| codec::overlay::to_pb(it, &context.session)).collect();
-    let (system_json, tools_json, messages_json, messages) = body(context.body);
+    let (system_json, tools_json, messages_json, messages) = body(&context.body);
     pb::Context {
         session_id: context.session.to_string(),
         view: context.view.to_string(),
         revision: context.revision.0,
-        fingerprint: context.fingerprint,
+        fingerprint: context.fingerprint.clone(),
         system_json,
         tools_json,
         messages_json,
@@ -70,13 +70,13 @@ pub(super) fn to_pb(context: ContextOutput) -> pb::Context {
         unchanged_prefix: count(context.unchanged_prefix),
         fixed_unchanged: context.fixed_unchanged,
         budget: Some(codec::budget::to_pb(&context.budget)),
-        stages: context.stages.into_iter().map(stage).collect(),
+        stages: context.stages.iter().map(stage).collect(),
         overlays,
-        reductions: context.reductions.into_iter().map(reduction).collect(),
+        reductions: context.reductions.iter().map(reduction).collect(),
         stable_prefix_messages: count(context.stable_prefix_messages),
         stable_prefix_tokens: context.stable_prefix_tokens,
-        context_management_json: context.context_management_json,
-        repairs: context.repairs.into_iter().map(repair).collect(),
+        context_management_json: context.context_management_json.clone(),
+        repairs: context.repairs.iter().map(repair).collect(),
         thinking_dropped: context.thinking_dropped,
         reduction_pending: context.reduction_pending,
         rounds_in_flight: count(context.rounds_in_flight),
@@ -86,9 +86,11 @@ pub(super) fn to_pb(context: ContextOutput) -> pb::Context {
 
 type Body = (Bytes, Bytes, Vec<Bytes>, Vec<pb::Message>);
 
-fn body(body: ContextBody) -> Body {
+fn body(body: &ContextBody) -> Body {
     match body {
-        ContextBody::Json { system, tools, messages } => (system, tools, messages, Vec::new()),
+        ContextBody::Json { system, tools, messages } => {
+            (system.clone(), tools.clone(), messages.clone(), Vec::new())
+        }
         ContextBody::Typed(messages) => {
             let messages = messages.iter().map(|it| codec::to_pb(it)).collect();
             (Bytes::new(), Bytes::new(), Vec::new(), messages)
@@ -104,28 +106,28 @@ fn origin(origin: &Origin) -> pb::Origin {
     }
 }
 
-fn stage(report: StageReport) -> pb::StageReport {
+fn stage(report: &StageReport) -> pb::StageReport {
     pb::StageReport {
-        stage: report.stage.into_owned(),
-        trigger: report.trigger.into_owned(),
+        stage: report.stage.to_string(),
+        trigger: report.trigger.to_string(),
         tokens_before: report.tokens_before,
         tokens_after: report.tokens_after,
         messages_reduced: count(report.messages_reduced),
     }
 }
 
-fn reduction(reduction: Reduction) -> pb::Reduction {
+fn reduction(reduction: &Reduction) -> pb::Reduction {
     pb::Reduction {
         content: Some(codec::range::content_to_pb(reduction.content)),
-        stage: reduction.stage.into_owned(),
-        overlay_id: reduction.overlay.map(|it| it.to_string()).unwrap_or_default(),
+        stage: reduction.stage.to_string(),
+        overlay_id: reduction.overlay.as_ref().map(|it| it.to_string()).unwrap_or_default(),
         tokens_before: reduction.tokens_before,
         tokens_after: reduction.tokens_after,
     }
 }
 
-fn repair(repair: Repair) -> pb::Repair {
-    pb::Repair { seq: repair.seq.0, reason: repair.reason.into_owned() }
+fn repair(repair: &Repair) -> pb::Repair {
+    pb::Repair { seq: repair.seq.0, reason: repair.reason.to_string() }
 }
 
 fn count(number: usize) -> i32 {
@@ -176,8 +178,8 @@ mod tests {
     #[test]
     fn r1_an_answer_above_the_limit_is_refused_with_its_size() {
         let large = || context(vec![vec![b'x'; 2000].into()]);
-        assert!(whole(large(), 4000).is_ok());
-        let err = whole(large(), 2000).unwrap_err();
+        assert!(whole(&large(), 4000).is_ok());
+        let err = whole(&large(), 2000).unwrap_err();
         assert!(matches!(err, Error::ResponseTooLarge { size, limit: 2000 } if size > 2000));
     }
 
@@ -185,7 +187,7 @@ mod tests {
     fn r1_a_large_message_comes_in_pieces_below_the_limit() {
         use pb::stream_context_response::Part;
         let messages: Vec<Bytes> = vec!["{}".into(), vec![b'x'; 2 * MIB + 1].into(), "[]".into()];
-        let mut parts = in_pieces(context(messages.clone())).filter_map(|it| it.part);
+        let mut parts = in_pieces(&context(messages.clone())).filter_map(|it| it.part);
         let Some(Part::Head(head)) = parts.next() else { panic!("no head") };
         assert_eq!((head.system_json, head.messages_json), ("[]".into(), Vec::new()));
         let mut joined: Vec<Vec<u8>> = vec![Vec::new()];

@@ -35,7 +35,10 @@ use crate::{
         },
     },
     service::{Ctx, limits::MIB},
-    store::{self, Store, sqlite::SqliteStore},
+    store::{
+        Store,
+        sqlite::{self, SqliteStore},
+    },
     tokens::{Models, ModelsError},
 };
 
@@ -44,14 +47,14 @@ const SLACK_BYTES: usize = MIB;
 const KEEPALIVE_INTERVAL: Duration = Duration::from_secs(30);
 const KEEPALIVE_TIMEOUT: Duration = Duration::from_secs(20);
 /// How often what has a limited life is looked for.
-const EXPIRY_PERIOD: Duration = Duration::from_secs(60);
+const EXPIRY_PERIOD: Duration = Duration::from_mins(1);
 
 /// Why a server cannot start.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
     /// The store cannot be opened.
     #[error("the store in `{}` cannot be opened", .0.display())]
-    Store(PathBuf, #[source] store::Error),
+    Store(PathBuf, #[source] sqlite::OpenError),
     /// The table of models cannot be read.
     #[error("the table of models `{}` cannot be read", .0.display())]
     ModelsFile(PathBuf, #[source] io::Error),
@@ -119,7 +122,7 @@ impl Running {
 ///
 /// [`StartError`]: nothing was started.
 pub async fn start(config: &Config) -> Result<Running, StartError> {
-    let store = SqliteStore::open(&config.data).await;
+    let store = SqliteStore::open(&config.data, sqlite::Options::default()).await;
     let store = store.map_err(|err| StartError::Store(config.data.clone(), err))?;
     start_over(Arc::new(store), config).await
 }

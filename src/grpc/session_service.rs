@@ -133,7 +133,7 @@ impl pb::session_service_server::SessionService for Sessions {
         let limit = limit.map_err(|err| self.told(&err))?;
         let input = decode::get_context(asked).map_err(|err| self.told(&err))?;
         let context = service::get_context(&self.ctx, input).await;
-        let answer = context.and_then(|it| context::whole(it, limit));
+        let answer = context.and_then(|it| context::whole(&it, limit));
         Ok(Response::new(answer.map_err(|err| self.told(&err))?))
     }
 
@@ -145,7 +145,7 @@ impl pb::session_service_server::SessionService for Sessions {
         let input = decode::get_context(asked).map_err(|err| self.told(&err))?;
         let context = service::get_context(&self.ctx, input).await;
         let context = context.map_err(|err| self.told(&err))?;
-        Ok(Response::new(stream::of(context::in_pieces(context))))
+        Ok(Response::new(stream::of(context::in_pieces(&context))))
     }
 
     async fn count_tokens(
@@ -167,7 +167,9 @@ impl pb::session_service_server::SessionService for Sessions {
         let reader = service::read_history(&self.ctx, input).await;
         let reader = reader.map_err(|err| self.told(&err))?;
         let ctx = self.ctx.clone();
-        Ok(Response::new(stream::spawn(|outlet| send_history(ctx, reader, outlet))))
+        Ok(Response::new(stream::spawn(ctx.ids.clone(), |outlet| {
+            send_history(ctx, reader, outlet)
+        })))
     }
 
     async fn read_content(

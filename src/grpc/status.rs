@@ -20,40 +20,30 @@ const REASON_PREFIX: &str = "ERROR_REASON_";
 /// When to try again where the server is busy.
 const RETRY_AFTER: Duration = Duration::from_millis(500);
 
-/// What stands in a status beside its message.
-struct Verdict {
-    code: Code,
-    reason: Reason,
-    metadata: Vec<(&'static str, String)>,
-}
-
 /// Tells an error. One that is our fault is logged under a new id, and only the
 /// id is told.
 pub(super) fn of(err: &Error, ids: &dyn IdSource) -> Status {
-    let Some(mut verdict) = verdict(err) else {
+    let Some((code, reason)) = verdict(err) else {
         return unimplemented();
     };
     let mut message = err.to_string();
-    if matches!(err, Error::Internal(_)) {
+    let mut metadata: HashMap<_, _> =
+        metadata(err).into_iter().map(|(key, value)| (key.to_owned(), value)).collect();
+    if reason == Reason::Internal {
         let id = ids.next();
         tracing::error!(error.id = %id, error.chain = %chain(err), "request failed");
         message = format!("internal error; the server's log has more under `{id}`");
-        verdict.metadata.push(("error_id", id));
+        metadata.insert("error_id".to_owned(), id);
     }
     let mut details = ErrorDetails::new();
-    let metadata = verdict.metadata.into_iter().map(|(key, value)| (key.to_owned(), value));
-    details.set_error_info(
-        reason_name(verdict.reason),
-        DOMAIN,
-        metadata.collect::<HashMap<_, _>>(),
-    );
+    details.set_error_info(reason_name(reason), DOMAIN, metadata);
     if let Error::InvalidField(violations) = err {
         details.set_bad_request(violations.iter().map(violation).collect::<Vec<_>>());
     }
-    if verdict.reason == Reason::Overloaded {
+    if reason == Reason::Overloaded {
         details.set_retry_info(Some(RETRY_AFTER));
     }
-    Status::with_error_details(verdict.code, message, details)
+    Status::with_error_details(code, message, details)
 }
 
 /// A method that is not built yet. The contract has no reason for it.
@@ -72,102 +62,91 @@ fn violation(violation: &Violation) -> FieldViolation {
 }
 
 /// No arm for the rest: a new variant must be decided here.
-fn verdict(err: &Error) -> Option<Verdict> {
+fn verdict(err: &Error) -> Option<(Code, Reason)> {
     use Error as E;
-    let told = |code, reason, metadata| Some(Verdict { code, reason, metadata });
-    match err {
-        E::SessionNotFound(id) => {
-            told(Code::NotFound, Reason::SessionNotFound, vec![("session_id", id.clone())])
-        }
-        E::ViewNotFound(name) => {
-            told(Code::NotFound, Reason::ViewNotFound, vec![("view", name.clone())])
-        }
-        E::RevisionNotFound { revision, newest } => told(
-            Code::NotFound,
-            Reason::RevisionNotFound,
-            vec![("revision", revision.to_string()), ("newest_revision", newest.to_string())],
-        ),
-        E::RangeNotFound { first, last, newest } => told(
-            Code::NotFound,
-            Reason::RangeNotFound,
-            vec![
-                ("first_seq", first.to_string()),
-                ("last_seq", last.to_string()),
-                ("newest_seq", newest.to_string()),
-            ],
-        ),
-        E::OverlayNotFound(id) => {
-            told(Code::NotFound, Reason::OverlayNotFound, vec![("overlay_id", id.clone())])
-        }
-        E::ContentNotFound { seq, block, output } => told(
-            Code::NotFound,
-            Reason::ContentNotFound,
-            vec![
-                ("seq", seq.to_string()),
-                ("block", block.to_string()),
-                ("output", output.map(|it| it.to_string()).unwrap_or_default()),
-            ],
-        ),
-        E::InvalidField(_) => told(Code::InvalidArgument, Reason::InvalidField, vec![]),
-        E::InvalidPageToken => told(Code::InvalidArgument, Reason::InvalidPageToken, vec![]),
-        E::InvalidPolicy { key, expected, found } => told(
-            Code::InvalidArgument,
-            Reason::InvalidPolicy,
-            vec![("key", key.clone()), ("expected", expected.clone()), ("found", found.clone())],
-        ),
-        E::InvalidPayload { format, position, detail } => told(
-            Code::InvalidArgument,
-            Reason::InvalidPayload,
-            vec![
-                ("format", format.clone()),
-                ("position", position.clone()),
-                ("detail", detail.clone()),
-            ],
-        ),
-        E::UnknownModel(name) => {
-            told(Code::InvalidArgument, Reason::UnknownModel, vec![("model", name.clone())])
-        }
-        E::SessionExists(id) => {
-            told(Code::AlreadyExists, Reason::SessionExists, vec![("session_id", id.clone())])
-        }
-        E::IdempotencyKeyReused => told(Code::AlreadyExists, Reason::IdempotencyKeyReused, vec![]),
-        E::SeqConflict { expected, found } => told(
-            Code::Aborted,
-            Reason::SeqConflict,
-            vec![("expected", expected.to_string()), ("found", found.to_string())],
-        ),
-        E::OverlayConflict(overlay) => told(
-            Code::Aborted,
-            Reason::OverlayConflict,
-            vec![("overlay_id", overlay.as_ref().map(ToString::to_string).unwrap_or_default())],
-        ),
-        E::SessionEmpty => told(Code::FailedPrecondition, Reason::SessionEmpty, vec![]),
-        E::ContextIrreducible { .. } => {
-            told(Code::FailedPrecondition, Reason::ContextIrreducible, irreducible(err))
-        }
-        E::NothingToCollapse => told(Code::FailedPrecondition, Reason::NothingToCollapse, vec![]),
-        E::AlreadyRolledBack(revision) => told(
-            Code::FailedPrecondition,
-            Reason::AlreadyRolledBack,
-            vec![("rollback_revision", revision.to_string())],
-        ),
-        E::MessageTooLarge { size, limit } => {
-            told(Code::ResourceExhausted, Reason::MessageTooLarge, sizes(*size, *limit))
-        }
-        E::ResponseTooLarge { size, limit } => {
-            told(Code::ResourceExhausted, Reason::ResponseTooLarge, sizes(*size, *limit))
-        }
-        E::StoreFull(_) => told(Code::ResourceExhausted, Reason::StoreFull, vec![]),
-        E::Overloaded => told(Code::Unavailable, Reason::Overloaded, vec![]),
-        E::ShuttingDown => told(Code::Unavailable, Reason::ShuttingDown, vec![]),
-        E::Deadline => told(Code::DeadlineExceeded, Reason::Deadline, vec![]),
-        E::Internal(_) => told(Code::Internal, Reason::Internal, vec![]),
-        E::Unimplemented => None,
-    }
+    Some(match err {
+        E::SessionNotFound(_) => (Code::NotFound, Reason::SessionNotFound),
+        E::ViewNotFound(_) => (Code::NotFound, Reason::ViewNotFound),
+        E::RevisionNotFound { .. } => (Code::NotFound, Reason::RevisionNotFound),
+        E::RangeNotFound { .. } => (Code::NotFound, Reason::RangeNotFound),
+        E::OverlayNotFound(_) => (Code::NotFound, Reason::OverlayNotFound),
+        E::ContentNotFound { .. } => (Code::NotFound, Reason::ContentNotFound),
+        E::InvalidField(_) => (Code::InvalidArgument, Reason::InvalidField),
+        E::InvalidPageToken => (Code::InvalidArgument, Reason::InvalidPageToken),
+        E::InvalidPolicy { .. } => (Code::InvalidArgument, Reason::InvalidPolicy),
+        E::InvalidPayload { .. } => (Code::InvalidArgument, Reason::InvalidPayload),
+        E::UnknownModel(_) => (Code::InvalidArgument, Reason::UnknownModel),
+        E::SessionExists(_) => (Code::AlreadyExists, Reason::SessionExists),
+        E::IdempotencyKeyReused => (Code::AlreadyExists, Reason::IdempotencyKeyReused),
+        E::SeqConflict { .. } => (Code::Aborted, Reason::SeqConflict),
+        E::OverlayConflict(_) => (Code::Aborted, Reason::OverlayConflict),
+        E::SessionEmpty => (Code::FailedPrecondition, Reason::SessionEmpty),
+        E::ContextIrreducible { .. } => (Code::FailedPrecondition, Reason::ContextIrreducible),
+        E::NothingToCollapse => (Code::FailedPrecondition, Reason::NothingToCollapse),
+        E::AlreadyRolledBack(_) => (Code::FailedPrecondition, Reason::AlreadyRolledBack),
+        E::MessageTooLarge { .. } => (Code::ResourceExhausted, Reason::MessageTooLarge),
+        E::ResponseTooLarge { .. } => (Code::ResourceExhausted, Reason::ResponseTooLarge),
+        E::StoreFull(_) => (Code::ResourceExhausted, Reason::StoreFull),
+        E::Overloaded => (Code::Unavailable, Reason::Overloaded),
+        E::ShuttingDown => (Code::Unavailable, Reason::ShuttingDown),
+        E::Deadline => (Code::DeadlineExceeded, Reason::Deadline),
+        E::Internal(_) => (Code::Internal, Reason::Internal),
+        E::Unimplemented => return None,
+    })
 }
 
-fn sizes(size: u64, limit: u64) -> Vec<(&'static str, String)> {
-    vec![("size", size.to_string()), ("limit", limit.to_string())]
+/// What the contract names beside the reason.
+fn metadata(err: &Error) -> Vec<(&'static str, String)> {
+    use Error as E;
+    match err {
+        E::SessionNotFound(id) | E::SessionExists(id) => vec![("session_id", id.clone())],
+        E::ViewNotFound(name) => vec![("view", name.clone())],
+        E::OverlayNotFound(id) => vec![("overlay_id", id.clone())],
+        E::UnknownModel(name) => vec![("model", name.clone())],
+        E::RevisionNotFound { revision, newest } => {
+            vec![("revision", revision.to_string()), ("newest_revision", newest.to_string())]
+        }
+        E::RangeNotFound { first, last, newest } => vec![
+            ("first_seq", first.to_string()),
+            ("last_seq", last.to_string()),
+            ("newest_seq", newest.to_string()),
+        ],
+        E::ContentNotFound { seq, block, output } => vec![
+            ("seq", seq.to_string()),
+            ("block", block.to_string()),
+            ("output", output.map(|it| it.to_string()).unwrap_or_default()),
+        ],
+        E::InvalidPolicy { key, expected, found } => {
+            vec![("key", key.clone()), ("expected", expected.clone()), ("found", found.clone())]
+        }
+        E::InvalidPayload { format, position, detail } => vec![
+            ("format", format.clone()),
+            ("position", position.clone()),
+            ("detail", detail.clone()),
+        ],
+        E::SeqConflict { expected, found } => {
+            vec![("expected", expected.to_string()), ("found", found.to_string())]
+        }
+        E::OverlayConflict(overlay) => {
+            vec![("overlay_id", overlay.as_ref().map(ToString::to_string).unwrap_or_default())]
+        }
+        E::ContextIrreducible { .. } => irreducible(err),
+        E::AlreadyRolledBack(revision) => vec![("rollback_revision", revision.to_string())],
+        E::MessageTooLarge { size, limit } | E::ResponseTooLarge { size, limit } => {
+            vec![("size", size.to_string()), ("limit", limit.to_string())]
+        }
+        E::InvalidField(_)
+        | E::InvalidPageToken
+        | E::IdempotencyKeyReused
+        | E::SessionEmpty
+        | E::NothingToCollapse
+        | E::StoreFull(_)
+        | E::Overloaded
+        | E::ShuttingDown
+        | E::Deadline
+        | E::Internal(_)
+        | E::Unimplemented => Vec::new(),
+    }
 }
 
 fn irreducible(err: &Error) -> Vec<(&'static str, String)> {

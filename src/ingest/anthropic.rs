@@ -5,10 +5,10 @@ use std::sync::Arc;
 use bytes::Bytes;
 
 use super::{
-    Limits,
+    Limits, content,
     fault::Fault,
-    image,
-    json::{Object, Value},
+    json::Value,
+    object::Object,
     parts::{self, Dialect},
     usage,
 };
@@ -83,7 +83,7 @@ pub(super) fn assistant_blocks(
 
 fn blocks(content: Value<'_>, role: Role, limits: &Limits) -> Result<Vec<Arc<Block>>, Fault> {
     if content.is_string() {
-        let text = image::text(content)?;
+        let text = content::text(content)?;
         return Ok(vec![Arc::new(Block::new(BlockKind::Text(text)))]);
     }
     if !content.is_array() {
@@ -120,7 +120,7 @@ fn block(value: Value<'_>, role: Role, limits: &Limits) -> Result<Block, Fault> 
         "tool_result" => return tool_result(object, limits),
         "image" => {
             let source = object.require("source")?;
-            image::from_source(source).map_err(|it| it.under("source"))?.map(BlockKind::Image)
+            content::from_source(source).map_err(|it| it.under("source"))?.map(BlockKind::Image)
         }
         _ => None,
     };
@@ -139,7 +139,7 @@ fn article(role: Role) -> &'static str {
 }
 
 fn words(object: &mut Object<'_>) -> Result<Text, Fault> {
-    image::text(object.require("text")?).map_err(|fault| fault.under("text"))
+    content::text(object.require("text")?).map_err(|fault| fault.under("text"))
 }
 
 /// `None` where its words are no Unicode: they are then replayed as they came
@@ -183,7 +183,7 @@ fn output_part(sort: &str, object: &mut Object<'_>) -> Result<Option<ToolOutput>
         }
         "image" => {
             let source = object.require("source")?;
-            let image = image::from_source(source).map_err(|fault| fault.under("source"))?;
+            let image = content::from_source(source).map_err(|fault| fault.under("source"))?;
             Ok(image.map(ToolOutput::Image))
         }
         _ => Ok(None),

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use super::{
-    Limits,
+    Limits, content,
     fault::Fault,
-    image,
-    json::{Extras, Object, Value},
+    json::Value,
+    object::{Extras, Object},
     parts::{self, Dialect},
     usage,
 };
@@ -125,7 +125,7 @@ fn unknown_role(found: &str) -> Fault {
 
 fn content_blocks(content: Value<'_>, limits: &Limits) -> Result<Vec<Block>, Fault> {
     if content.is_string() {
-        return Ok(vec![Block::new(BlockKind::Text(image::text(content)?))]);
+        return Ok(vec![Block::new(BlockKind::Text(content::text(content)?))]);
     }
     if !content.is_array() {
         return Err(Fault::expected("a string, an array or null", content));
@@ -139,7 +139,7 @@ fn part(value: Value<'_>) -> Result<Block, Fault> {
     let kind = match object.require_string("type")?.as_str() {
         "text" => {
             let text = object.require("text")?;
-            Some(BlockKind::Text(image::text(text).map_err(|fault| fault.under("text"))?))
+            Some(BlockKind::Text(content::text(text).map_err(|fault| fault.under("text"))?))
         }
         "image_url" => {
             if let Some((image, detail)) = picture(&mut object)? {
@@ -148,6 +148,10 @@ fn part(value: Value<'_>) -> Result<Block, Fault> {
                 return Ok(Block { kind: BlockKind::Image(image), extra_json: extras.finish() });
             }
             None
+        }
+        // Anthropic's blocks would be kept without a word and never pair.
+        other @ ("tool_use" | "tool_result") => {
+            return Err(Fault::new(format!("expected a part of a Chat message, found `{other}`")));
         }
         _ => None,
     };
@@ -162,7 +166,7 @@ fn picture(object: &mut Object<'_>) -> Result<Option<(crate::model::Image, Extra
     let value = object.require("image_url")?;
     let mut inner = value.object().map_err(|fault| fault.under("image_url"))?;
     let url = inner.require_string("url").map_err(|fault| fault.under("image_url"))?;
-    Ok(image::from_url(url).map(|image| (image, inner.rest())))
+    Ok(content::from_url(url).map(|image| (image, inner.rest())))
 }
 
 fn output_part(sort: &str, object: &mut Object<'_>) -> Result<Option<ToolOutput>, Fault> {

@@ -39,6 +39,12 @@ impl Fault {
         self
     }
 
+    /// It happened in a text of one line, whose number others tell.
+    pub(super) fn in_one_line(self) -> Self {
+        let column = self.position.strip_prefix("line 1 ").map(str::to_owned);
+        Self { position: column.unwrap_or(self.position), detail: self.detail }
+    }
+
     /// It happened in this field.
     pub(super) fn under(self, key: &str) -> Self {
         self.behind(key)

@@ -21,9 +21,10 @@
 
 mod anthropic;
 mod chat;
+mod content;
 mod fault;
-mod image;
 mod json;
+mod object;
 mod parts;
 mod payload;
 mod responses;

@@ -5,7 +5,8 @@ use bytes::Bytes;
 use super::{
     Limits,
     fault::Fault,
-    json::{Extras, Object, Value},
+    json::Value,
+    object::{Extras, Object},
 };
 use crate::model::{Block, BlockKind, Opaque, ToolOutput, WireFormat};
 

@@ -1,9 +1,6 @@
 //! Token counts as each provider reports them.
 
-use super::{
-    fault::Fault,
-    json::{Object, Value},
-};
+use super::{fault::Fault, json::Value, object::Object};
 use crate::model::Usage;
 
 /// Anthropic reports cached tokens beside `input_tokens`; here they are part
@@ -89,13 +86,13 @@ fn count(object: &mut Object<'_>, key: &str) -> Result<i64, Fault> {
 mod tests {
     use super::*;
 
-    fn usage(input: i64, output: i64, read: i64, write: i64) -> Option<Usage> {
-        Some(Usage {
+    fn usage(input: i64, output: i64, read: i64, write: i64) -> Usage {
+        Usage {
             input_tokens: input,
             output_tokens: output,
             cache_read_tokens: read,
             cache_write_tokens: write,
-        })
+        }
     }
 
     #[test]
@@ -103,17 +100,17 @@ mod tests {
         let parse = |text| Value::parse(text, 8).unwrap();
         let told = r#"{"input_tokens":3,"cache_creation_input_tokens":11377,
             "cache_read_input_tokens":22248,"output_tokens":109,"service_tier":"standard"}"#;
-        assert_eq!(anthropic(parse(told)).unwrap(), usage(33628, 109, 22248, 11377));
+        assert_eq!(anthropic(parse(told)).unwrap(), Some(usage(33628, 109, 22248, 11377)));
         let told = r#"{"prompt_tokens":10,"completion_tokens":2,
             "prompt_tokens_details":{"cached_tokens":7}}"#;
-        assert_eq!(chat(parse(told)).unwrap(), usage(10, 2, 7, 0));
+        assert_eq!(chat(parse(told)).unwrap(), Some(usage(10, 2, 7, 0)));
         let told = r#"{"input_tokens":10,"output_tokens":2,
             "input_tokens_details":{"cached_tokens":7}}"#;
-        assert_eq!(responses(parse(told)).unwrap(), usage(10, 2, 7, 0));
+        assert_eq!(responses(parse(told)).unwrap(), Some(usage(10, 2, 7, 0)));
         let told = r#"{"input_tokens":10,"cached_input_tokens":7,"output_tokens":2}"#;
-        assert_eq!(codex(parse(told)).unwrap(), usage(10, 2, 7, 0));
+        assert_eq!(codex(parse(told)).unwrap(), Some(usage(10, 2, 7, 0)));
         let told = r#"{"input":3,"output":2,"cacheRead":4,"cacheWrite":5}"#;
-        assert_eq!(pi(parse(told)).unwrap(), usage(12, 2, 4, 5));
+        assert_eq!(pi(parse(told)).unwrap(), Some(usage(12, 2, 4, 5)));
     }
 
     #[test]

@@ -85,6 +85,8 @@ pub struct ShownBlock {
     /// call (an orphan, or a late one whose round is covered): it is rendered
     /// as labelled user text.
     pub block: Arc<Block>,
+    /// Uncalibrated tokens, as it is shown.
+    pub tokens: u32,
 }
 
 /// A call of a round, and its answer.
@@ -114,6 +116,8 @@ pub enum Answer {
         index: u32,
         /// The result as it is to be shown.
         block: Arc<Block>,
+        /// Uncalibrated tokens, as it is shown.
+        tokens: u32,
         /// True where it came after the round had settled without it, or in a
         /// row that other things stood before.
         moved: bool,

@@ -65,7 +65,26 @@ impl Presets {
     /// type or impossible; `preset` where there is none of that name;
     /// `overrides_json` where the patch is no JSON object.
     pub fn resolve(&self, preset: &str, overrides_json: &[u8]) -> Result<Resolved, PolicyError> {
-        let mut value = self.find(preset)?.clone();
+        self.patched(self.find(preset)?.clone(), overrides_json)
+    }
+
+    /// Applies a merge patch to a policy that was stored resolved.
+    ///
+    /// # Errors
+    ///
+    /// As [`Presets::resolve`] and [`Presets::from_resolved`].
+    pub fn patch(
+        &self,
+        resolved_json: &[u8],
+        overrides_json: &[u8],
+    ) -> Result<Resolved, PolicyError> {
+        let stored = self.from_resolved(resolved_json)?;
+        let value = serde_json::to_value(stored)
+            .map_err(|err| PolicyError::new("policy_json", "a stored policy", err))?;
+        self.patched(value, overrides_json)
+    }
+
+    fn patched(&self, mut value: Value, overrides_json: &[u8]) -> Result<Resolved, PolicyError> {
         if !overrides_json.is_empty() {
             patch::apply(&mut value, patch::parse(overrides_json)?)?;
         }

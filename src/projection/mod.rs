@@ -1,1 +1,32 @@
-//! Rows and overlays into what is shown. Pure.
+//! Rows and overlays into what is shown, and which overlays to add next.
+//!
+//! Pure: no async, no I/O, no clock, no randomness, no logging; it cannot fail.
+//! Time and ids are passed in. In the order of the data's flow:
+//!
+//! * [`History`]: rows, paired into rounds, in the order in which they are shown;
+//! * [`Sight`]: what each row looks like at first sight, which never changes;
+//! * [`compose()`]: overlays laid over that, into entries for the renderer;
+//! * [`plan()`]: the pressure stages, each proposing overlays on the view that
+//!   the one before left;
+//! * [`report`]: what each stage saved, and what fills the window.
+
+mod bench;
+mod compose;
+mod history;
+mod json;
+mod manual;
+mod plan;
+mod protect;
+pub mod report;
+mod sight;
+mod stages;
+mod text;
+mod window;
+
+pub use bench::Circumstances;
+pub use compose::{Composed, Lens, Memo, compose};
+pub use history::{AnswerAt, Fate, History, LateAnswer, Round, RoundCall};
+pub use manual::{ManualSnip, manual_snip, measure, placeholder};
+pub use plan::{Irreducible, Plan, plan};
+pub use sight::{Seen, Sight, Sizes, Step};
+pub use window::{Window, default_reserve, share_of};

@@ -9,10 +9,10 @@ mod prepare;
 
 use bytes::Bytes;
 
-use super::{Ctx, Result, fields::Fields, off_thread};
+use super::{Ctx, Result, changes, fields::Fields, off_thread};
 use crate::{
     model::{Message, Revision, Seq, TokenBudget, WireFormat},
-    store::Append,
+    store::{Append, Appended},
 };
 
 pub use oddities::AppendWarning;
@@ -94,10 +94,16 @@ pub async fn append_turn(ctx: &Ctx, input: AppendTurn) -> Result<AppendedTurn> {
         at: ctx.clock.now(),
         request: super::fields::request_key(&request_id, || prepared.digest),
     };
-    let appended = ctx.store.append(append).await?;
+    let appended = changes::write(
+        ctx,
+        &session,
+        |store| async move { store.append(append).await },
+        |appended: &Appended| appended.revision,
+    )
+    .await?;
     let mut warnings = oddities::of_append(&appended, prepared.oddities);
-    warnings.extend(oddities::of_fingerprints(ctx, &session, &prepared.rows, appended.first_seq));
-    let budget = super::rows_appended(ctx, &session, &view, &prepared.rows, &appended).await;
+    warnings.extend(oddities::of_fingerprints(&prepared.rows, appended.first_seq));
+    let budget = changes::rows_appended(ctx, &session, &view, &prepared.rows, &appended).await;
     Ok(AppendedTurn {
         first_seq: appended.first_seq,
         last_seq: appended.last_seq,

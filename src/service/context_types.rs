@@ -42,6 +42,7 @@ pub struct ContextInput {
 
 /// What to send to the model, and how it came about.
 #[derive(Debug, Clone, PartialEq)]
+#[expect(clippy::struct_excessive_bools, reason = "the contract's: each tells a thing of its own")]
 pub struct ContextOutput {
     /// The session.
     pub session: SessionId,

@@ -9,6 +9,7 @@ use super::{
     fields::{Fields, request_key},
     limits::TEXT_BYTES,
     model_choice::{DEFAULT_WINDOW, ModelInput},
+    policy_choice::view_parts,
 };
 use crate::{
     model::Session,
@@ -61,7 +62,7 @@ pub async fn create_session(ctx: &Ctx, input: CreateSession) -> Result<CreatedSe
     fields.finish()?;
     let parts = SetViewParts {
         model: input.model.resolve(ctx, "model")?,
-        ..super::view_parts(ctx, &input.preset, &input.overrides_json)?
+        ..view_parts(ctx, &input.preset, &input.overrides_json)?
     };
     let mut warnings = Vec::new();
     if parts.model.is_none() {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Error, Limits, Result};
+use super::{Factors, Limits, Live, Result, factors};
 use crate::{
     clock::{Clock, SystemClock},
     id::{IdSource, UuidSource},
@@ -23,6 +23,10 @@ pub struct Ctx {
     pub presets: &'static Presets,
     /// The models there are by name.
     pub models: Arc<Models>,
+    /// What is kept of sessions in memory.
+    pub live: Arc<Live>,
+    /// The calibration factors in memory.
+    pub factors: Factors,
     /// How much a client may send.
     pub limits: Limits,
     /// The preset of a view that names none.
@@ -40,6 +44,8 @@ impl Ctx {
             presets: Presets::embedded(),
             // The embedded table alone; a test of `tokens` holds that it can be read.
             models: Arc::new(Models::over_embedded("").unwrap_or_default()),
+            live: Arc::default(),
+            factors: Factors::default(),
             limits: Limits::default(),
             default_preset: "default".to_owned(),
         }
@@ -58,11 +64,6 @@ impl Ctx {
     ///
     /// Only those of the store.
     pub async fn factor_of(&self, namespace: &str, name: &str) -> Result<f64> {
-        let learned = self.store.calibrations(namespace).await.map_err(Error::from)?;
-        let learned = learned.into_iter().find(|(model, _)| model == name);
-        Ok(match learned {
-            Some((_, factor)) => factor,
-            None => self.models.find(name).map_or(1.0, |it| it.starting_factor),
-        })
+        factors::factor(self, namespace, name).await
     }
 }

@@ -12,6 +12,6 @@ pub async fn delete_session(ctx: &Ctx, session_id: &str) -> Result<()> {
     let session = fields.session("session_id", session_id);
     fields.finish()?;
     ctx.store.delete_session(&session).await?;
-    super::session_deleted(ctx, &session);
+    ctx.live.forget(&session);
     Ok(())
 }

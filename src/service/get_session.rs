@@ -25,6 +25,6 @@ pub async fn get_session(ctx: &Ctx, session_id: &str, view: &str) -> Result<GotS
     let session = ctx.store.get_session(&session).await?;
     let looked_at = session.views.iter().find(|it| it.name == view);
     let looked_at = looked_at.ok_or_else(|| Error::ViewNotFound(view.to_string()))?;
-    let budget = super::view_budget(ctx, &session, looked_at).await?;
+    let budget = super::get_context::view_budget(ctx, &session, looked_at).await?;
     Ok(GotSession { session, budget })
 }

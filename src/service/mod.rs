@@ -5,27 +5,34 @@
 //! first, which checks what a client controls, asks the store, and answers.
 
 mod append_turn;
+mod changes;
 mod check_message;
+mod content_size;
 mod context_types;
 mod count_tokens;
 mod create_session;
 mod ctx;
 mod delete_session;
 mod error;
+mod factors;
 mod fields;
+mod fingerprint;
+mod get_context;
 mod get_session;
 pub mod limits;
 mod list_context_items;
 mod list_sessions;
+mod live;
 mod model_choice;
 mod off_thread;
 mod overlay_types;
+mod overlays;
 mod page;
 mod payload_error;
+mod policy_choice;
 mod read_content;
 mod read_history;
 mod set_context_item;
-mod unbuilt;
 mod update_session;
 
 pub use append_turn::{AppendTurn, AppendWarning, AppendedTurn, Payload, append_turn};
@@ -37,47 +44,26 @@ pub use create_session::{CreateSession, CreatedSession, create_session};
 pub use ctx::Ctx;
 pub use delete_session::delete_session;
 pub use error::{Error, Result, Violation};
+pub use factors::Factors;
 pub use fields::{Fields, excerpt, request_key};
+pub use get_context::get_context;
 pub use get_session::{GotSession, get_session};
 pub use limits::Limits;
 pub use list_context_items::list_context_items;
 pub use list_sessions::{ListSessions, ListedSessions, list_sessions};
+pub use live::Live;
 pub use model_choice::{DEFAULT_WINDOW, ModelInput, output_reserve};
 pub use off_thread::off_thread;
 pub use overlay_types::{
     ClearInput, ContentInput, ListOverlaysInput, ListOverlaysOutput, OverlayOutput, RollbackInput,
     RollbackOutput, SnipInput,
 };
+pub use overlays::{create_clear, create_snip, get_overlay, list_overlays, rollback_overlay};
 pub use page::{Query, size as page_size};
 pub use read_content::{Content, ReadContent, read_content};
 pub use read_history::{HistoryReader, HistoryRow, ReadHistory, read_history};
 pub use set_context_item::{ContextItemInput, set_context_item};
-pub use unbuilt::{
-    create_clear, create_snip, get_context, get_overlay, list_overlays, rollback_overlay,
-};
 pub use update_session::{UpdateSession, update_session};
-
-use unbuilt::{items_changed, knows_fingerprint, rows_appended, session_deleted, view_budget};
-
-use crate::{policies::PolicyError, store::SetViewParts};
-
-/// A view's policy, resolved; without a model.
-fn view_parts(ctx: &Ctx, preset: &str, overrides_json: &bytes::Bytes) -> Result<SetViewParts> {
-    let named = if preset.is_empty() { &ctx.default_preset } else { preset };
-    let resolved = ctx.presets.resolve(named, overrides_json)?;
-    Ok(SetViewParts {
-        preset: preset.to_owned(),
-        overrides_json: overrides_json.clone(),
-        policy_json: resolved.json,
-        model: None,
-    })
-}
-
-impl From<PolicyError> for Error {
-    fn from(err: PolicyError) -> Self {
-        Self::InvalidPolicy { key: err.key, expected: err.expected, found: err.found }
-    }
-}
 
 /// One digest over all parts; lengths keep them apart.
 fn digest_of(parts: &[&[u8]]) -> [u8; 32] {

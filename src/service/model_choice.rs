@@ -125,3 +125,72 @@ fn check_reserve(model: &Model, field: &str) -> Result<()> {
         _ => Ok(()),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::{policies::Presets, store::memory::MemoryStore};
+
+    fn ctx() -> Ctx {
+        Ctx::new(Arc::new(MemoryStore::new()))
+    }
+
+    fn sized(context_window: i64) -> ModelInput {
+        ModelInput { context_window, ..ModelInput::default() }
+    }
+
+    #[test]
+    fn r4_the_callers_window_wins_over_the_models() {
+        let named = ModelInput { name: "claude-sonnet-4-5".into(), ..ModelInput::default() };
+        let known = named.resolve(&ctx(), "model").unwrap().unwrap();
+        assert!(known.context_window >= 200_000);
+        let sized = ModelInput { context_window: 1000, ..named };
+        let sized = sized.resolve(&ctx(), "model").unwrap().unwrap();
+        assert_eq!((&*sized.name, sized.context_window), ("claude-sonnet-4-5", 1000));
+    }
+
+    #[test]
+    fn no_model_is_none() {
+        assert_eq!(ModelInput::default().resolve(&ctx(), "model").unwrap(), None);
+    }
+
+    #[test]
+    fn r2_the_reserve_is_the_policys_or_a_quarter_of_a_small_window() {
+        let policy = Presets::embedded().resolve("default", b"").unwrap().policy;
+        let reserve = |model: ModelInput| {
+            output_reserve(&model.resolve(&ctx(), "model").unwrap().unwrap(), &policy)
+        };
+        assert_eq!(reserve(sized(200_000)), 8192);
+        assert_eq!(reserve(sized(8192 * 4)), 8192);
+        assert_eq!(reserve(sized(1000)), 250);
+        assert_eq!(reserve(ModelInput { output_reserve: Some(0), ..sized(1000) }), 0);
+        assert_eq!(reserve(ModelInput { output_reserve: Some(999), ..sized(1000) }), 999);
+    }
+
+    #[test]
+    fn a_reserve_leaves_something_of_the_window() {
+        let model = ModelInput { output_reserve: Some(1000), ..sized(1000) };
+        let Err(Error::InvalidField(wrong)) = model.resolve(&ctx(), "model") else {
+            panic!("it was taken")
+        };
+        assert_eq!(wrong[0].field, "model.output_reserve");
+    }
+
+    #[test]
+    fn a_callers_model_goes_over_the_views_field_by_field() {
+        let base = ModelInput { output_reserve: Some(100), ..sized(1000) };
+        let base = base.resolve(&ctx(), "model").unwrap().unwrap();
+        let same = ModelInput::default().over(&base, &ctx(), "model").unwrap();
+        assert_eq!(same, base);
+        let fixed = ModelInput { caller_fixed_tokens: 7, ..ModelInput::default() };
+        let fixed = fixed.over(&base, &ctx(), "model").unwrap();
+        assert_eq!(fixed, Model { caller_fixed_tokens: 7, ..base.clone() });
+        let renamed = ModelInput { name: "claude-sonnet-4-5".into(), ..ModelInput::default() };
+        let renamed = renamed.over(&base, &ctx(), "model").unwrap();
+        assert!(renamed.context_window >= 200_000, "another name brings its own window");
+        let smaller = sized(100).over(&base, &ctx(), "model");
+        assert!(matches!(smaller, Err(Error::InvalidField(_))), "the reserve takes all of it");
+    }
+}

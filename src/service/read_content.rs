@@ -62,7 +62,7 @@ pub async fn read_content(ctx: &Ctx, input: ReadContent) -> Result<Content> {
         block: content.block,
         output: content.output,
     })?;
-    cut(bytes, media_type, &input)
+    cut(&bytes, media_type, &input)
 }
 
 /// The content that a caller names.
@@ -84,7 +84,7 @@ pub(super) fn content_ref(
     ContentRef { seq: fields.seq(&format!("{path}.seq"), content.seq), block, output }
 }
 
-fn cut(bytes: Bytes, media_type: String, input: &ReadContent) -> Result<Content> {
+fn cut(bytes: &Bytes, media_type: String, input: &ReadContent) -> Result<Content> {
     let total_bytes = bytes.len();
     let start = usize::try_from(input.offset).unwrap_or(usize::MAX);
     if start > total_bytes {
@@ -189,7 +189,7 @@ mod tests {
     #[test]
     fn a_piece_is_cut_where_it_was_asked() {
         let cut_at = |offset, limit| {
-            cut(Bytes::from_static(b"abcdef"), String::new(), &asked(offset, limit))
+            cut(&Bytes::from_static(b"abcdef"), String::new(), &asked(offset, limit))
                 .map(|it| it.bytes)
         };
         assert_eq!(cut_at(0, 0).unwrap(), "abcdef");

@@ -1,12 +1,14 @@
 //! Sets what stands around the messages.
 
-use bytes::Bytes;
-use serde::de::IgnoredAny;
+use std::sync::Arc;
 
-use super::{Ctx, Error, Result, fields::Fields, off_thread};
+use bytes::Bytes;
+use serde_json::value::RawValue;
+
+use super::{Ctx, Error, Result, changes, fields::Fields, off_thread};
 use crate::{
     model::{ContextItem, Placement, Revision, ViewName, WireFormat},
-    store::{ItemAt, SetItem},
+    store::{ItemAt, SetItem, Store},
     tokens,
 };
 
@@ -56,9 +58,8 @@ pub async fn set_context_item(
         check_room(ctx, &present, &item)?;
     }
     let set = SetItem { session: session.clone(), item, author, at: ctx.clock.now() };
-    let revision = ctx.store.set_item(set).await?;
-    super::items_changed(ctx, &session, revision);
-    Ok(revision)
+    let work = |store: Arc<dyn Store>| async move { store.set_item(set).await };
+    Ok(changes::write(ctx, &session, work, |revision| *revision).await?)
 }
 
 fn check(ctx: &Ctx, item: &ContextItemInput, fields: &mut Fields) {
@@ -92,13 +93,13 @@ fn check_tools(item: &ContextItemInput, fields: &mut Fields) {
         }
         Some(_) => {}
     }
-    type Tools<'a> = Vec<std::collections::BTreeMap<std::borrow::Cow<'a, str>, IgnoredAny>>;
-    if let Err(err) = serde_json::from_slice::<Tools<'_>>(&item.content) {
-        fields.wrong(
-            "item.content",
-            format!("expected a JSON array of tool definitions, found {err}"),
-        );
-    }
+    let tools = serde_json::from_slice::<Vec<&RawValue>>(&item.content);
+    let found = match tools {
+        Ok(tools) if tools.iter().all(|it| it.get().starts_with('{')) => return,
+        Ok(_) => "other values in it".to_owned(),
+        Err(err) => err.to_string(),
+    };
+    fields.wrong("item.content", format!("expected a JSON array of objects, found {found}"));
 }
 
 fn check_room(ctx: &Ctx, present: &[ContextItem], item: &ContextItem) -> Result<()> {

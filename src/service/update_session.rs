@@ -1,13 +1,16 @@
 //! Renames and relabels a session.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, sync::Arc};
 
 use super::{
-    Ctx, Result,
+    Ctx, Result, changes,
     fields::{Fields, excerpt},
     limits::TEXT_BYTES,
 };
-use crate::{model::Session, store::UpdateSession as Update};
+use crate::{
+    model::Session,
+    store::{Store, UpdateSession as Update},
+};
 
 /// New names for a session.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -52,6 +55,7 @@ pub async fn update_session(ctx: &Ctx, input: UpdateSession) -> Result<Session> 
         labels: sets_labels.then_some(input.labels),
         at: ctx.clock.now(),
     };
-    let updated = ctx.store.update_session(update).await?;
-    Ok(updated)
+    let id = update.session.clone();
+    let work = |store: Arc<dyn Store>| async move { store.update_session(update).await };
+    Ok(changes::write(ctx, &id, work, |updated: &Session| updated.revision).await?)
 }

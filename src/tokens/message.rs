@@ -6,7 +6,9 @@ use crate::model::{
 };
 
 /// What a message costs besides its blocks: its role and the marks around it.
-const MESSAGE: u32 = 4;
+pub const MESSAGE_TOKENS: i64 = 4;
+/// What the result costs that is shown for a call that nobody answered.
+pub const SYNTHETIC_RESULT_TOKENS: i64 = 32;
 /// What a block of text costs besides its words.
 const TEXT: u32 = 0;
 /// What reasoning costs besides its words.
@@ -24,7 +26,7 @@ const SIGNATURE_ENVELOPE: usize = 240;
 #[must_use]
 pub fn message(message: &Message) -> MessageTokens {
     let blocks: Vec<u32> = message.blocks.iter().map(|part| block(part)).collect();
-    let total = i64::from(MESSAGE) + blocks.iter().copied().map(i64::from).sum::<i64>();
+    let total = MESSAGE_TOKENS + blocks.iter().copied().map(i64::from).sum::<i64>();
     MessageTokens { total, blocks }
 }
 

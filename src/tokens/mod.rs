@@ -17,8 +17,9 @@ pub mod models;
 mod opaque;
 mod text;
 
-pub use image::image;
-pub use message::{block, message, output};
+pub use calibration::{calibrate, learn};
+pub use image::{dimensions, image};
+pub use message::{MESSAGE_TOKENS, SYNTHETIC_RESULT_TOKENS, block, message, output};
 pub use models::{ModelInfo, Models, ModelsError, ThinkingRegime};
 pub use opaque::opaque;
 pub use text::{count_bytes, count_text, warm};

@@ -15,11 +15,7 @@ use super::{
     time,
 };
 use crate::{
-    ingest::{
-        anthropic,
-        fault::Fault,
-        json::{Object, Value},
-    },
+    ingest::{anthropic, fault::Fault, json::Value, object::Object},
     model::{Message, Role, Timestamp, WireFormat},
 };
 

@@ -13,7 +13,8 @@ use super::{
 use crate::{
     ingest::{
         fault::Fault,
-        json::{Object, Value},
+        json::Value,
+        object::Object,
         responses::{self, Item},
         usage,
     },
@@ -123,7 +124,7 @@ impl Codex {
                 self.other(at, Message { client_time: time, ..message }, out);
             }
             Item::Message(message) => {
-                self.other(at, Message { client_time: time, ..message }, out);
+                self.other(at, Message { client_time: time, ..*message }, out);
             }
         }
     }

@@ -6,11 +6,27 @@ use super::source::{Layout, Source, SourceFormat};
 /// name; `None` where it is none that can be imported.
 #[must_use]
 pub fn detect(first_bytes: &[u8], file_name: &str) -> Option<Source> {
-    let bytes = first_bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(first_bytes);
-    let bytes = bytes.trim_ascii_start();
+    let bytes = beginning(first_bytes);
     let outline = Outline::of(bytes)?;
     let format = format(&outline, bytes, file_name)?;
     Some(Source { format, layout: layout(&outline, format) })
+}
+
+impl Source {
+    /// The source of a file whose format is known, laid out as its first bytes
+    /// say.
+    #[must_use]
+    pub fn of(format: SourceFormat, first_bytes: &[u8]) -> Self {
+        let outline = Outline::of(beginning(first_bytes));
+        let layout = outline.map_or(Layout::Lines, |it| layout(&it, format));
+        Self { format, layout }
+    }
+}
+
+/// As much as is looked at.
+fn beginning(bytes: &[u8]) -> &[u8] {
+    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes).trim_ascii_start();
+    bytes.get(..64 << 10).unwrap_or(bytes)
 }
 
 fn format(outline: &Outline<'_>, bytes: &[u8], file_name: &str) -> Option<SourceFormat> {
@@ -210,5 +226,14 @@ mod tests {
         check("[]", "", None);
         check(r#"{"a":1}"#, "", None);
         check("", "", None);
+    }
+
+    #[test]
+    fn a_known_format_is_laid_out_as_it_begins() {
+        let layout = |format, text: &str| Source::of(format, text.as_bytes()).layout;
+        assert_eq!(layout(SourceFormat::OpenHands, "[{\"a\":1}]"), Layout::Document);
+        assert_eq!(layout(SourceFormat::OpenHands, "{\"a\":1}"), Layout::Lines);
+        assert_eq!(layout(SourceFormat::SweAgent, "{\"a\":1}"), Layout::Document);
+        assert_eq!(layout(SourceFormat::Pi, ""), Layout::Lines);
     }
 }

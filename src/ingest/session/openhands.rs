@@ -13,10 +13,10 @@ use super::{
 };
 use crate::{
     ingest::{
-        anthropic, chat,
+        anthropic, chat, content,
         fault::Fault,
-        image,
-        json::{Extras, Object, Value},
+        json::Value,
+        object::{Extras, Object},
         parts,
     },
     model::{
@@ -117,17 +117,17 @@ impl OpenHands {
 
 fn call(object: &mut Object<'_>) -> Result<Block, Fault> {
     let (name, id) = (object.take_string("tool_name")?, object.take_string("tool_call_id")?);
-    let call = match object.take_some("tool_call")?.map(Value::object).transpose()? {
-        Some(mut call) => ToolUse {
+    let call = if let Some(call) = object.take_some("tool_call")? {
+        let mut call = call.object()?;
+        ToolUse {
             id: call.require_string("id")?,
             name: call.require_string("name")?,
             input_json: chat::arguments_of(call.require("arguments")?)?,
             ..ToolUse::default()
-        },
-        None => {
-            let input_json = object.require("action")?.to_bytes();
-            ToolUse { id, name, input_json, ..ToolUse::default() }
         }
+    } else {
+        let input_json = object.require("action")?.to_bytes();
+        ToolUse { id, name, input_json, ..ToolUse::default() }
     };
     Ok(Block::new(BlockKind::ToolUse(call)))
 }
@@ -173,16 +173,11 @@ fn said(event: &mut Object<'_>) -> Result<Message, Fault> {
 /// Text parts and pictures, which may be several to a part.
 fn texts(content: Value<'_>) -> Result<Vec<Block>, Fault> {
     let kinds = outputs(content)?.into_iter().map(|output| match output {
-        ToolOutput::Text(text) => Ok(match String::from_utf8(text.to_vec()) {
-            Ok(text) => Block::text(text),
-            Err(_) => {
-                Block::new(BlockKind::Text(crate::model::Text { raw: text, ..Default::default() }))
-            }
-        }),
-        ToolOutput::Image(image) => Ok(Block::new(BlockKind::Image(image))),
-        ToolOutput::Opaque(opaque) => Ok(Block::new(BlockKind::Opaque(opaque))),
+        ToolOutput::Text(text) => BlockKind::Text(content::text_of(text.into())),
+        ToolOutput::Image(image) => BlockKind::Image(image),
+        ToolOutput::Opaque(opaque) => BlockKind::Opaque(opaque),
     });
-    kinds.collect()
+    Ok(kinds.map(Block::new).collect())
 }
 
 fn outputs(content: Value<'_>) -> Result<Vec<ToolOutput>, Fault> {
@@ -207,7 +202,7 @@ fn part(value: Value<'_>, outputs: &mut Vec<ToolOutput>) -> Result<(), Fault> {
         }
         "image" => {
             for url in object.require("image_urls")?.array(LIMITS.blocks)? {
-                let image = image::from_url(url.string()?).map(ToolOutput::Image);
+                let image = content::from_url(url.string()?).map(ToolOutput::Image);
                 outputs.push(image.unwrap_or_else(|| ToolOutput::Text(url.to_bytes())));
             }
         }

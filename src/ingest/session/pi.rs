@@ -12,12 +12,7 @@ use super::{
     time,
 };
 use crate::{
-    ingest::{
-        fault::Fault,
-        image,
-        json::{Object, Value},
-        parts, usage,
-    },
+    ingest::{content, fault::Fault, json::Value, object::Object, parts, usage},
     model::{
         Block, BlockKind, Message, Role, Text, Thinking, Timestamp, ToolOutput, ToolResult, ToolUse,
     },
@@ -103,7 +98,7 @@ fn assistant(object: &mut Object<'_>) -> Result<Message, Fault> {
 
 fn blocks(content: Value<'_>) -> Result<Vec<Block>, Fault> {
     if content.is_string() {
-        return Ok(vec![Block::new(BlockKind::Text(image::text(content)?))]);
+        return Ok(vec![Block::new(BlockKind::Text(content::text(content)?))]);
     }
     let parts = content.array(LIMITS.blocks)?.into_iter().enumerate();
     parts.map(|(index, it)| block(it).map_err(|fault| fault.at(index).under("content"))).collect()
@@ -113,7 +108,7 @@ fn block(value: Value<'_>) -> Result<Block, Fault> {
     let mut object = value.object()?;
     let sort = object.require_string("type")?;
     let kind = match sort.as_str() {
-        "text" => BlockKind::Text(image::text(object.require("text")?)?),
+        "text" => BlockKind::Text(content::text(object.require("text")?)?),
         "thinking" => BlockKind::Thinking(Thinking {
             parts: vec![object.require_string("thinking")?],
             signature: object.take_string("thinkingSignature")?,
@@ -142,7 +137,7 @@ fn as_text(value: Value<'_>) -> BlockKind {
 fn picture(object: &mut Object<'_>) -> Result<Option<crate::model::Image>, Fault> {
     let media_type = object.take_string("mimeType")?;
     let data = object.take_string("data")?;
-    Ok(image::from_url(format!("data:{media_type};base64,{data}")))
+    Ok(content::from_url(format!("data:{media_type};base64,{data}")))
 }
 
 fn result(object: &mut Object<'_>) -> Result<Block, Fault> {
@@ -168,6 +163,6 @@ fn output_part(value: Value<'_>) -> Result<ToolOutput, Fault> {
 
 fn command(object: &mut Object<'_>) -> Result<String, Fault> {
     let (command, output) = (object.take_string("command")?, object.take_string("output")?);
-    let code = object.take_some("exitCode")?.map(Value::raw).unwrap_or("unknown");
+    let code = object.take_some("exitCode")?.map_or("unknown", Value::raw);
     Ok(format!("$ {command}\n{output}\n(exit code {code})"))
 }

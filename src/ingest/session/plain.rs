@@ -11,7 +11,8 @@ use crate::{
         anthropic,
         chat::{self, Entry},
         fault::Fault,
-        json::{Object, Value},
+        json::Value,
+        object::Object,
     },
     model::{Block, Message, WireFormat},
 };

@@ -104,7 +104,8 @@ impl<R: BufRead> Reader<R> {
             return;
         }
         let at = Place { line, size: bytes.len() };
-        let taken = parse(bytes).and_then(|value| self.format.entry(at, value, &mut self.out));
+        let value = parse(bytes).map_err(Fault::in_one_line);
+        let taken = value.and_then(|value| self.format.entry(at, value, &mut self.out));
         if let Err(fault) = taken {
             self.out.damaged(line, fault.to_string());
         }

@@ -13,7 +13,8 @@ use crate::ingest::{
     anthropic,
     chat::{self, Entry},
     fault::Fault,
-    json::{Object, Value},
+    json::Value,
+    object::Object,
 };
 
 /// Of an entry, what the model never saw: copies of its text taken apart, and

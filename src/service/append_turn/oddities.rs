@@ -3,9 +3,10 @@
 use serde_json::value::RawValue;
 
 use crate::{
-    model::{BlockKind, Image, ImageSource, Message, Opaque, Seq, Text, ToolOutput, ToolUse},
-    service::{Ctx, check_message::is_json_object, fields::excerpt},
-    store::{Appended, NewRow, SessionRef},
+    ingest,
+    model::{BlockKind, Message, Seq},
+    service::{changes::knows_fingerprint, fields::excerpt},
+    store::{Appended, NewRow},
 };
 
 /// An answer names at most so many.
@@ -23,31 +24,17 @@ pub struct AppendWarning {
 }
 
 /// What the message alone gives away.
-pub(super) fn of_message(seq: Seq, message: &Message) -> Vec<AppendWarning> {
-    let mut warnings = Vec::new();
-    let mut warn = |reason, detail| warnings.push(AppendWarning { seq, reason, detail });
-    for (index, block) in message.blocks.iter().enumerate() {
-        match &block.kind {
-            BlockKind::Text(text) if has_invalid_text(text) => {
-                warn("INVALID_TEXT", format!("blocks[{index}].text"));
-            }
-            BlockKind::ToolUse(call) => {
-                if let Some(reason) = wrong_input(call) {
-                    warn(reason, format!("blocks[{index}].tool_use of {}", excerpt(&call.name)));
-                }
-            }
-            BlockKind::ToolResult(result) => {
-                for (at, output) in result.output.iter().enumerate() {
-                    if matches!(output, ToolOutput::Text(it) if std::str::from_utf8(it).is_err()) {
-                        warn("INVALID_TEXT", format!("blocks[{index}].tool_result.output[{at}]"));
-                    }
-                }
-            }
-            BlockKind::Text(_)
-            | BlockKind::Thinking(_)
-            | BlockKind::RedactedThinking(_)
-            | BlockKind::Image(_)
-            | BlockKind::Opaque(_) => {}
+pub(super) fn of_message(index: usize, message: &Message) -> Vec<AppendWarning> {
+    let seq = Seq(i64::try_from(index).unwrap_or(i64::MAX));
+    let seen = ingest::warnings_of(index, message).into_iter();
+    let mut warnings: Vec<_> =
+        seen.map(|it| AppendWarning { seq, reason: it.reason.name(), detail: it.detail }).collect();
+    for (place, block) in message.blocks.iter().enumerate() {
+        if let BlockKind::ToolUse(call) = &block.kind
+            && has_lone_surrogate(&call.input_json)
+        {
+            let detail = format!("block {place}: the arguments of {}", excerpt(&call.name));
+            warnings.push(AppendWarning { seq, reason: "INVALID_TEXT", detail });
         }
     }
     warnings
@@ -75,15 +62,10 @@ pub(super) fn of_append(
 }
 
 /// Fingerprints that no context of the session had.
-pub(super) fn of_fingerprints(
-    ctx: &Ctx,
-    session: &SessionRef,
-    rows: &[NewRow],
-    first: Seq,
-) -> Vec<AppendWarning> {
+pub(super) fn of_fingerprints(rows: &[NewRow], first: Seq) -> Vec<AppendWarning> {
     let unknown = (first.0..).zip(rows).filter(|(_, row)| {
         let fingerprint = &row.message.context_fingerprint;
-        !fingerprint.is_empty() && !crate::service::knows_fingerprint(ctx, session, fingerprint)
+        !fingerprint.is_empty() && !knows_fingerprint(fingerprint)
     });
     unknown
         .take(MOST)
@@ -95,21 +77,6 @@ pub(super) fn of_fingerprints(
         .collect()
 }
 
-fn has_invalid_text(text: &Text) -> bool {
-    !text.raw.is_empty() && std::str::from_utf8(&text.raw).is_err()
-}
-
-/// The arguments of a tool with a shape of its own are free text.
-fn wrong_input(call: &ToolUse) -> Option<&'static str> {
-    if !call.wire_type.is_empty() {
-        return std::str::from_utf8(&call.input_json).is_err().then_some("INVALID_TEXT");
-    }
-    if !is_json_object(&call.input_json) {
-        return Some("INVALID_TOOL_INPUT");
-    }
-    has_lone_surrogate(&call.input_json).then_some("INVALID_TEXT")
-}
-
 /// Says whether valid JSON escapes half a character: only a lax parser takes it.
 fn has_lone_surrogate(json: &[u8]) -> bool {
     let may = json.windows(3).any(|it| it[0] == b'\\' && it[1] == b'u' && it[2] | 0x20 == b'd');
@@ -117,55 +84,17 @@ fn has_lone_surrogate(json: &[u8]) -> bool {
         && serde_json::from_slice::<serde_json::Value>(json).is_err()
 }
 
-/// About how many bytes a message holds.
-pub(super) fn content_bytes(message: &Message) -> usize {
-    message.blocks.iter().map(|block| block_bytes(&block.kind) + block.extra_json.len()).sum()
-}
-
-fn block_bytes(kind: &BlockKind) -> usize {
-    match kind {
-        BlockKind::Text(text) => text.text.len() + text.raw.len(),
-        BlockKind::Thinking(it) => {
-            it.parts.iter().map(String::len).sum::<usize>() + it.encrypted_content.len()
-        }
-        BlockKind::RedactedThinking(data) => data.len(),
-        BlockKind::ToolUse(call) => call.input_json.len(),
-        BlockKind::ToolResult(result) => result.output.iter().map(output_bytes).sum(),
-        BlockKind::Image(image) => image_bytes(image),
-        BlockKind::Opaque(opaque) => opaque_bytes(opaque),
-    }
-}
-
-fn output_bytes(output: &ToolOutput) -> usize {
-    match output {
-        ToolOutput::Text(text) => text.len(),
-        ToolOutput::Image(image) => image_bytes(image),
-        ToolOutput::Opaque(opaque) => opaque_bytes(opaque),
-    }
-}
-
-fn image_bytes(image: &Image) -> usize {
-    match &image.source {
-        ImageSource::Data(data) => data.len(),
-        ImageSource::Url(url) => url.len(),
-    }
-}
-
-fn opaque_bytes(opaque: &Opaque) -> usize {
-    opaque.json.len()
-}
-
 #[cfg(test)]
 mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::model::{Block, ToolResult};
+    use crate::model::{Block, Text, ToolOutput, ToolResult, ToolUse};
 
     #[track_caller]
     fn check(kind: BlockKind, expected: &[&str]) {
         let message = Message { blocks: vec![Arc::new(Block::new(kind))], ..Message::default() };
-        let found: Vec<_> = of_message(Seq(0), &message).iter().map(|it| it.reason).collect();
+        let found: Vec<_> = of_message(0, &message).iter().map(|it| it.reason).collect();
         assert_eq!(found, expected);
     }
 

@@ -13,8 +13,8 @@ use crate::{
     model::{Message, Role, Seq, WireFormat},
     rounds::MessageShape,
     service::{
-        Error, Limits, Result, check_message::check_message, digest_of, fields::Fields,
-        payload_error,
+        Error, Limits, Result, check_message::check_message, content_size, digest_of,
+        fields::Fields, payload_error,
     },
     store::NewRow,
     tokens,
@@ -32,8 +32,8 @@ pub(super) struct Prepared {
 /// About how many bytes there are to work on.
 pub(super) fn rough_size(input: &AppendTurn) -> usize {
     let payload = input.payload.as_ref().map_or(0, |it| it.json.len());
-    // Encoding tells exactly; for a guess it is enough that large ones are seen.
-    payload + input.messages.iter().map(oddities::content_bytes).sum::<usize>()
+    let of = |it| content_size::sizes(Seq(0), it).into_iter().map(|(_, size)| size).sum::<usize>();
+    payload + input.messages.iter().map(of).sum::<usize>()
 }
 
 pub(super) fn prepare(mut input: AppendTurn, limits: &Limits) -> Result<Prepared> {
@@ -53,10 +53,8 @@ pub(super) fn prepare(mut input: AppendTurn, limits: &Limits) -> Result<Prepared
     if size > limits.request_bytes {
         return Err(too_large(size, limits.request_bytes));
     }
-    let oddities = (0..)
-        .zip(&rows)
-        .flat_map(|(index, row)| oddities::of_message(Seq(index), &row.message))
-        .collect();
+    let messages = rows.iter().map(|row| &row.message).enumerate();
+    let oddities = messages.flat_map(|(index, it)| oddities::of_message(index, it)).collect();
     let digest = match payload {
         Some(payload) => digest_of(&[
             b"append_payload",

@@ -8,7 +8,10 @@ use bytes::Bytes;
 use super::HistoryRow;
 use crate::{
     model::{Block, BlockKind, ContentRef, Image, ImageSource, Message, Row, Text, ToolOutput},
-    service::limits::{INLINE_CONTENT_BYTES, MIB},
+    service::{
+        content_size::sizes,
+        limits::{INLINE_CONTENT_BYTES, MIB},
+    },
 };
 
 /// What is left of a row is at most about this, below what stock clients take.
@@ -17,7 +20,7 @@ const ROW_BYTES: usize = 3 * MIB;
 /// Content above 1 MiB is left empty and named; then the largest of what is
 /// left, while the row is still large.
 pub(super) fn elide(row: Row) -> HistoryRow {
-    let mut sizes = sizes(&row);
+    let mut sizes = sizes(row.seq, &row.message);
     let mut total: usize = sizes.iter().map(|(_, size)| size).sum();
     if total <= INLINE_CONTENT_BYTES {
         return HistoryRow { row, elided: Vec::new() };
@@ -34,47 +37,6 @@ pub(super) fn elide(row: Row) -> HistoryRow {
     elided.sort_unstable();
     let message = Arc::new(without(&row.message, &elided));
     HistoryRow { row: Row { message, ..row }, elided }
-}
-
-fn sizes(row: &Row) -> Vec<(ContentRef, usize)> {
-    let mut sizes = Vec::new();
-    for (block, it) in (0..).zip(&row.message.blocks) {
-        let mut push = |output, size| {
-            sizes.push((ContentRef { seq: row.seq, block, output }, size));
-        };
-        match &it.kind {
-            BlockKind::ToolResult(result) => {
-                for (output, it) in (0..).zip(&result.output) {
-                    push(Some(output), output_size(it));
-                }
-            }
-            BlockKind::Text(text) => push(None, text.text.len() + text.raw.len()),
-            BlockKind::Thinking(it) => {
-                let parts: usize = it.parts.iter().map(String::len).sum();
-                push(None, parts + it.encrypted_content.len());
-            }
-            BlockKind::RedactedThinking(data) => push(None, data.len()),
-            BlockKind::ToolUse(call) => push(None, call.input_json.len()),
-            BlockKind::Image(image) => push(None, image_size(image)),
-            BlockKind::Opaque(opaque) => push(None, opaque.json.len()),
-        }
-    }
-    sizes
-}
-
-fn output_size(output: &ToolOutput) -> usize {
-    match output {
-        ToolOutput::Text(text) => text.len(),
-        ToolOutput::Image(image) => image_size(image),
-        ToolOutput::Opaque(opaque) => opaque.json.len(),
-    }
-}
-
-fn image_size(image: &Image) -> usize {
-    match &image.source {
-        ImageSource::Data(data) => data.len(),
-        ImageSource::Url(url) => url.len(),
-    }
 }
 
 fn without(message: &Message, elided: &[ContentRef]) -> Message {

@@ -160,6 +160,12 @@ fn what_is_not_a_message_is_refused_with_its_place() {
         "[0].tool_calls[0].function",
         "expected a field `name`, found none",
     );
+    refused(
+        FORMAT,
+        r#"{"role":"assistant","content":[{"type":"tool_use","id":"a","name":"b","input":{}}]}"#,
+        "content[0]",
+        "expected a part of a Chat message, found `tool_use`",
+    );
     refused(FORMAT, r#"{"choices":[]}"#, "choices", "expected one choice, found 0");
     refused(
         FORMAT,

@@ -1,9 +1,14 @@
 //! Providers' payloads and recorded sessions.
 
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
 mod anthropic;
 mod chat;
 mod corpus;
+mod fuzz;
+mod nothing_lost;
 mod responses;
+mod sessions;
 
 use concertina::{
     ingest::{Limits, Payload, PayloadError, payload},

@@ -126,6 +126,13 @@ fn r66_four_level_has_a_ladder_of_three() {
 }
 
 #[test]
+fn r64_the_cascade_takes_segments_of_5_to_10_turns_whatever_their_size() {
+    let collapse = preset("cascade").collapse;
+    assert_eq!((collapse.min_turns, collapse.max_turns, collapse.segment_share), (5, 10, 1.0));
+    assert_eq!((collapse.min_summary_tokens, collapse.max_summary_tokens), (100, 300));
+}
+
+#[test]
 fn r18_r19_r68_collapse_and_compact_go_together_as_each_document_says() {
     let with = |name| preset(name).collapse.with_auto_compact;
     assert_eq!(with("four-level"), CollapseAndCompact::Chained);

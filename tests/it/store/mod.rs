@@ -11,6 +11,8 @@ mod overlays;
 mod reading;
 mod rows;
 mod sessions;
+mod shapes;
+mod sqlite;
 mod support;
 mod views;
 
@@ -32,6 +34,8 @@ macro_rules! run_on {
 macro_rules! store_suite {
     ($($case:tt)+) => {
         run_on!(memory, $($case)+);
+        run_on!(sqlite_on_disk, $($case)+);
+        run_on!(sqlite_that_forgets, $($case)+);
     };
 }
 

@@ -1,24 +1,27 @@
-//! OpenAI Responses items.
+//! One item, by its type.
 //!
-//! Items have no message around them: what the model made (reasoning, words,
-//! calls) is one assistant message up to the next item that it did not make,
-//! and outputs that stand side by side are one user message.
+//! Calls that the client runs have a `call_id`. Of `function_call` and
+//! `custom_tool_call` the arguments are what is in their string; of other types
+//! they are the JSON of the field that holds them (`arguments`, `action`,
+//! `operation`), and the tool's name is the type without its `_call`. Outputs
+//! are text, parts, or the JSON of `output` (or `tools`) as one opaque part.
 
 use std::sync::Arc;
 
-use super::{
-    Limits, chat,
-    fault::Fault,
-    image,
-    json::{Extras, Object, Value},
-    parts::{self, Dialect},
-    usage,
-};
-use crate::model::{
-    Block, BlockKind, Message, Opaque, Role, Thinking, ToolOutput, ToolResult, ToolUse, WireFormat,
+use super::{FORMAT, of_blocks};
+use crate::{
+    ingest::{
+        Limits, chat, content,
+        fault::Fault,
+        json::Value,
+        object::{Extras, Object},
+        parts::{self, Dialect},
+    },
+    model::{
+        Block, BlockKind, Image, Message, Opaque, Role, Thinking, ToolOutput, ToolResult, ToolUse,
+    },
 };
 
-const FORMAT: WireFormat = WireFormat::OpenAiResponses;
 const OUTPUTS: Dialect = Dialect { format: FORMAT, read: output_part };
 
 /// Where the arguments of a call stand, by what is there.
@@ -27,82 +30,17 @@ const ARGUMENTS: &[&str] = &["arguments", "input", "action", "operation"];
 const OUTPUT: &[&str] = &["output", "tools"];
 
 /// What an item is part of.
-pub(super) enum Item {
+pub(in crate::ingest) enum Item {
     /// The assistant message that is being made.
     Assistant(Vec<Arc<Block>>),
     /// The user message of results.
     Result(Arc<Block>),
     /// A message of its own.
-    Message(Message),
-}
-
-/// An item, an array of them, or a response.
-pub(super) fn messages(value: Value<'_>, limits: &Limits) -> Result<Vec<Message>, Fault> {
-    if value.is_array() {
-        return items(value, limits);
-    }
-    let object = value.object()?;
-    if object.has("output") && !object.has("call_id") && is_response(&object) {
-        return response(object, limits);
-    }
-    Ok(gather([item(value, limits)?]))
-}
-
-fn is_response(object: &Object<'_>) -> bool {
-    object.peek_str("object").is_none_or(|it| it == "response") && !object.has("type")
-}
-
-fn items(value: Value<'_>, limits: &Limits) -> Result<Vec<Message>, Fault> {
-    let values = value.array(limits.messages)?.into_iter().enumerate();
-    let items = values.map(|(index, it)| item(it, limits).map_err(|fault| fault.at(index)));
-    Ok(gather(items.collect::<Result<Vec<_>, _>>()?))
-}
-
-fn response(mut object: Object<'_>, limits: &Limits) -> Result<Vec<Message>, Fault> {
-    let output = object.require("output")?;
-    let mut messages = items(output, limits).map_err(|fault| fault.under("output"))?;
-    let usage = object.take_some("usage")?.map(usage::responses).transpose();
-    let usage = usage.map_err(|fault| fault.under("usage"))?.flatten();
-    let (model, id) = (object.take_string("model")?, object.take_string("id")?);
-    if let Some(last) = messages.iter_mut().rfind(|it| it.role == Role::Assistant) {
-        last.usage = usage;
-        last.provider_id = id;
-    }
-    for message in messages.iter_mut().filter(|it| it.role == Role::Assistant) {
-        message.model.clone_from(&model);
-    }
-    Ok(messages)
-}
-
-fn gather(items: impl IntoIterator<Item = Item>) -> Vec<Message> {
-    let mut messages: Vec<Message> = Vec::new();
-    let mut side = None;
-    for item in items {
-        let (role, blocks) = match item {
-            Item::Message(message) => {
-                messages.push(message);
-                side = None;
-                continue;
-            }
-            Item::Assistant(blocks) => (Role::Assistant, blocks),
-            Item::Result(block) => (Role::User, vec![block]),
-        };
-        match messages.last_mut() {
-            Some(last) if side == Some(role) => last.blocks.extend(blocks),
-            _ => messages.push(of_blocks(role, blocks)),
-        }
-        side = Some(role);
-    }
-    messages
-}
-
-/// A message of items of one side.
-pub(super) fn of_blocks(role: Role, blocks: Vec<Arc<Block>>) -> Message {
-    Message { role, blocks, format: Some(FORMAT), ..Message::default() }
+    Message(Box<Message>),
 }
 
 /// One item.
-pub(super) fn item(value: Value<'_>, limits: &Limits) -> Result<Item, Fault> {
+pub(in crate::ingest) fn item(value: Value<'_>, limits: &Limits) -> Result<Item, Fault> {
     let object = value.object()?;
     // The short form of an input message has no type.
     let sort = object.peek_str("type").unwrap_or_default();
@@ -121,7 +59,8 @@ pub(super) fn item(value: Value<'_>, limits: &Limits) -> Result<Item, Fault> {
         | "custom_tool_call"
         | "custom_tool_call_output" => Err(Fault::new("expected a field `call_id`, found none")),
         "mcp_approval_response" => {
-            Ok(Item::Message(of_blocks(Role::User, vec![Arc::new(opaque(value)?)])))
+            let message = of_blocks(Role::User, vec![Arc::new(opaque(value)?)]);
+            Ok(Item::Message(Box::new(message)))
         }
         _ => opaque(value).map(assistant),
     }
@@ -155,7 +94,7 @@ fn message(value: Value<'_>, limits: &Limits) -> Result<Item, Fault> {
         let blocks = blocks.into_iter().map(Arc::new).collect();
         let extra_json = extras.finish();
         let message = Message { provider_id: id, extra_json, ..of_blocks(role, blocks) };
-        return Ok(Item::Message(message));
+        return Ok(Item::Message(Box::new(message)));
     }
     // What has no shape among an assistant's blocks is an item, never a part
     // of one: so an item that holds such a part is kept whole.
@@ -178,7 +117,7 @@ fn of_item(block: Block, id: &str, of_item: &Extras) -> Block {
 
 fn blocks(content: Value<'_>, limits: &Limits) -> Result<Vec<Block>, Fault> {
     if content.is_string() {
-        return Ok(vec![Block::new(BlockKind::Text(image::text(content)?))]);
+        return Ok(vec![Block::new(BlockKind::Text(content::text(content)?))]);
     }
     if !content.is_array() {
         return Err(Fault::expected("a string or an array", content));
@@ -192,7 +131,7 @@ fn part(value: Value<'_>) -> Result<Block, Fault> {
     let kind = match object.require_string("type")?.as_str() {
         "input_text" | "output_text" | "text" => {
             let text = object.require("text")?;
-            Some(BlockKind::Text(image::text(text).map_err(|fault| fault.under("text"))?))
+            Some(BlockKind::Text(content::text(text).map_err(|fault| fault.under("text"))?))
         }
         "input_image" => picture(&mut object)?.map(BlockKind::Image),
         _ => None,
@@ -204,11 +143,11 @@ fn part(value: Value<'_>) -> Result<Block, Fault> {
 }
 
 /// `None` where the picture is a file on the provider's side.
-fn picture(object: &mut Object<'_>) -> Result<Option<crate::model::Image>, Fault> {
+fn picture(object: &mut Object<'_>) -> Result<Option<Image>, Fault> {
     if object.peek("file_id").is_some_and(Value::is_string) {
         return Ok(None);
     }
-    Ok(image::from_url(object.require_string("image_url")?))
+    Ok(content::from_url(object.require_string("image_url")?))
 }
 
 fn output_part(sort: &str, object: &mut Object<'_>) -> Result<Option<ToolOutput>, Fault> {
@@ -269,7 +208,11 @@ fn call(value: Value<'_>, sort: &str) -> Result<Block, Fault> {
     };
     object.forget(&["type"]);
     let input = object.require(key)?;
-    let input_json = chat::arguments_of(input).map_err(|fault| fault.under(key))?;
+    let input_json = match sort {
+        "function_call" | "custom_tool_call" => chat::arguments_of(input),
+        _ => Ok(input.to_bytes()),
+    };
+    let input_json = input_json.map_err(|fault| fault.under(key))?;
     let name = match sort {
         "function_call" | "custom_tool_call" => object.require_string("name")?,
         _ => sort.trim_end_matches("_call").to_owned(),

@@ -1,19 +1,21 @@
-//! Pictures: decoded where decoding loses nothing.
+//! Words and pictures, decoded where decoding loses nothing.
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 
-use super::{
-    fault::Fault,
-    json::{Object, Value},
-};
+use super::{fault::Fault, json::Value, object::Object};
 use crate::model::{Image, ImageSource, Text};
 
 /// Words, wherever they stood.
 pub(super) fn text(value: Value<'_>) -> Result<Text, Fault> {
-    Ok(match String::from_utf8(value.chars()?.into_owned()) {
+    Ok(text_of(value.chars()?.into_owned()))
+}
+
+/// Words; as they are where they are no Unicode.
+pub(super) fn text_of(chars: Vec<u8>) -> Text {
+    match String::from_utf8(chars) {
         Ok(text) => Text { text, ..Text::default() },
         Err(err) => Text { raw: err.into_bytes().into(), ..Text::default() },
-    })
+    }
 }
 
 /// Anthropic's `source`; `None` where it is another sort of source, has fields

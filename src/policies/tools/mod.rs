@@ -4,77 +4,23 @@
 //! The table between them is `tools.toml`. The functions of this module ask
 //! the embedded one.
 
+mod arguments;
+mod class;
+
 use std::{
-    borrow::Cow,
     collections::{BTreeMap, HashMap},
     sync::LazyLock,
 };
 
-use serde::{Deserialize, Serialize};
-use serde_json::value::RawValue;
+use serde::Deserialize;
+
+use self::arguments::{patched_file, text_of};
+pub use self::class::ToolClass;
 
 static EMBEDDED: LazyLock<Tools> = LazyLock::new(|| {
     // A test holds that the embedded text can be read.
-    Tools::from_toml(include_str!("../../tools.toml")).unwrap_or_default()
+    Tools::from_toml(include_str!("../../../tools.toml")).unwrap_or_default()
 });
-
-/// What a tool does, as far as policies tell tools apart.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum ToolClass {
-    /// Reads a file.
-    Read,
-    /// Runs commands.
-    Shell,
-    /// Searches in files.
-    Grep,
-    /// Searches for files.
-    Glob,
-    /// Searches the web.
-    WebSearch,
-    /// Reads a page of the web.
-    WebFetch,
-    /// Changes a part of a file.
-    Edit,
-    /// Writes a whole file.
-    Write,
-}
-
-impl ToolClass {
-    /// Every class.
-    pub const ALL: [Self; 8] = [
-        Self::Read,
-        Self::Shell,
-        Self::Grep,
-        Self::Glob,
-        Self::WebSearch,
-        Self::WebFetch,
-        Self::Edit,
-        Self::Write,
-    ];
-
-    /// Its name, as a policy spells it.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Read => "read",
-            Self::Shell => "shell",
-            Self::Grep => "grep",
-            Self::Glob => "glob",
-            Self::WebSearch => "web_search",
-            Self::WebFetch => "web_fetch",
-            Self::Edit => "edit",
-            Self::Write => "write",
-        }
-    }
-
-    /// The class of that name; names are compared exactly, so that `Read` in a
-    /// policy is one tool and `read` is all that read.
-    #[must_use]
-    pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|class| class.name() == name)
-    }
-}
 
 /// The table of aliases.
 #[derive(Debug, Clone, Default)]
@@ -88,8 +34,11 @@ pub struct Tools {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct File {
+    #[serde(default)]
     classes: BTreeMap<ToolClass, Vec<String>>,
+    #[serde(default)]
     split: Split,
+    #[serde(default)]
     paths: Paths,
 }
 
@@ -97,15 +46,21 @@ struct File {
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Split {
+    #[serde(default)]
     tools: Vec<String>,
+    #[serde(default)]
     read: Vec<String>,
+    #[serde(default)]
     write: Vec<String>,
 }
 
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Paths {
+    #[serde(default)]
     keys: Vec<String>,
+    #[serde(default)]
+    patches: Vec<String>,
 }
 
 /// What is wrong with a table of aliases.
@@ -142,14 +97,27 @@ impl Tools {
                 }
             }
         }
-        for class in ToolClass::ALL {
-            // A class's own name is an alias of it, unless the table says else.
-            classes.entry(normalized(class.name())).or_insert(class);
-        }
         for name in &mut file.split.tools {
             *name = normalized(name);
         }
         Ok(Self { classes, split: file.split, paths: file.paths })
+    }
+
+    /// Reads a table whose names go before those of the embedded one; it may
+    /// hold as little as one name.
+    ///
+    /// # Errors
+    ///
+    /// As [`Tools::from_toml`].
+    pub fn over_embedded(text: &str) -> Result<Self, ToolsError> {
+        let (own, mut tools) = (Self::from_toml(text)?, Self::embedded().clone());
+        tools.classes.extend(own.classes);
+        tools.split.tools.extend(own.split.tools);
+        tools.split.read.extend(own.split.read);
+        tools.split.write.extend(own.split.write);
+        tools.paths.keys.splice(0..0, own.paths.keys);
+        tools.paths.patches.splice(0..0, own.paths.patches);
+        Ok(tools)
     }
 
     /// The class of a tool; `None` where it is of none.
@@ -166,7 +134,7 @@ impl Tools {
         if !self.split.tools.contains(&normalized(tool)) {
             return Some(class);
         }
-        let command = arguments(input_json).and_then(|args| text_of(&args, "command"));
+        let command = arguments::read(input_json).and_then(|args| text_of(&args, "command"));
         Some(match command {
             Some(command) if self.split.read.contains(&command) => ToolClass::Read,
             Some(command) if self.split.write.contains(&command) => ToolClass::Write,
@@ -195,15 +163,21 @@ impl Tools {
         own.map(|(_, value)| value).or_else(by_class).copied()
     }
 
-    /// The file that a reading, editing or writing call names.
+    /// The file that a reading, editing or writing call names; of a patch, the
+    /// first.
     #[must_use]
     pub fn path_of(&self, tool: &str, input_json: &[u8]) -> Option<String> {
         use ToolClass::{Edit, Read, Write};
         if !matches!(self.class_of(tool), Some(Read | Edit | Write)) {
             return None;
         }
-        let arguments = arguments(input_json)?;
-        self.paths.keys.iter().find_map(|key| text_of(&arguments, key))
+        let Some(arguments) = arguments::read(input_json) else {
+            // Some agents' patches come as they are, not as JSON.
+            return std::str::from_utf8(input_json).ok().and_then(patched_file);
+        };
+        let patched = |key| text_of(&arguments, key).as_deref().and_then(patched_file);
+        let named = self.paths.keys.iter().find_map(|key| text_of(&arguments, key));
+        named.or_else(|| self.paths.patches.iter().find_map(|key| patched(key)))
     }
 }
 
@@ -228,19 +202,6 @@ pub fn path_of(tool: &str, input_json: &[u8]) -> Option<String> {
 fn normalized(name: &str) -> String {
     let name = name.strip_prefix("functions.").unwrap_or(name);
     name.chars().filter(|c| !matches!(c, '-' | '_')).flat_map(char::to_lowercase).collect()
-}
-
-/// A call's arguments, each still as it was written: a file's whole content
-/// may be among them.
-type Arguments<'a> = BTreeMap<Cow<'a, str>, &'a RawValue>;
-
-fn arguments(input_json: &[u8]) -> Option<Arguments<'_>> {
-    serde_json::from_slice(input_json).ok()
-}
-
-fn text_of(arguments: &Arguments<'_>, key: &str) -> Option<String> {
-    let text: String = serde_json::from_str(arguments.get(key)?.get()).ok()?;
-    (!text.is_empty()).then_some(text)
 }
 
 #[cfg(test)]
@@ -333,6 +294,9 @@ mod tests {
             ("create", r#"{"filename":"n.py"}"#, Some("n.py")),
             ("str_replace_editor", r#"{"command":"view","path":"v"}"#, Some("v")),
             ("Edit", r#"{"old_string":"x","file_path":"e","new_string":"\ud800"}"#, Some("e")),
+            ("apply_patch", "*** Begin Patch\n*** Update File: src/a.rs\n@@\n", Some("src/a.rs")),
+            ("apply_patch", r#"{"input":"*** Begin Patch\n*** Add File: b\n+x"}"#, Some("b")),
+            ("apply_patch", r#"{"input":"nothing"}"#, None),
             ("Read", r#"{"path":["a"],"file":"b"}"#, Some("b")),
             ("Read", r#"{"path":""}"#, None),
             ("Read", r#"{"path":"cut"#, None),
@@ -358,8 +322,20 @@ mod tests {
     }
 
     #[test]
+    fn a_table_of_ones_own_goes_before() {
+        let own =
+            "[classes]\nread = [\"peek\"]\nwrite = [\"apply_patch\"]\n[paths]\nkeys = [\"where\"]";
+        let tools = Tools::over_embedded(own).unwrap();
+        assert_eq!(tools.class_of("Peek"), Some(ToolClass::Read));
+        assert_eq!(tools.class_of("apply_patch"), Some(ToolClass::Write));
+        assert_eq!(tools.class_of("Bash"), Some(ToolClass::Shell));
+        let path = tools.path_of("peek", br#"{"path":"a","where":"b"}"#);
+        assert_eq!(path.as_deref(), Some("b"));
+    }
+
+    #[test]
     fn a_table_with_a_name_of_two_classes_is_refused() {
-        let text = "[classes]\nread = [\"x\"]\nedit = [\"X\"]\n[split]\ntools=[]\nread=[]\nwrite=[]\n[paths]\nkeys=[]";
+        let text = "[classes]\nread = [\"x\"]\nedit = [\"X\"]";
         assert!(matches!(Tools::from_toml(text), Err(ToolsError::TwoClasses(name)) if name == "X"));
         assert!(matches!(Tools::from_toml("[classes]\nsing = []"), Err(ToolsError::Shape(_))));
     }

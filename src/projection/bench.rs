@@ -1,0 +1,325 @@
+//! The workbench of a plan: the view as it stands, measured, and the means to
+//! lay one more overlay on it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::{
+    Composed, Lens, Memo, Window,
+    compose::{compose, plain_block},
+};
+use crate::model::{
+    BlockKind, Cause, Cleared, ImageSource, Overlay, OverlayId, OverlayKind, Policy, Revision,
+    RowSet, Seq, SeqRange, StageKind, Timestamp, ToolOutput, ViewName,
+    shown::{Answer, Entry, ShownRound},
+};
+
+/// What a plan looks at besides rows and overlays. Time and ids are passed in.
+pub struct Circumstances<'a> {
+    /// The policy.
+    pub policy: &'a Policy,
+    /// The window.
+    pub window: Window,
+    /// Now.
+    pub now: Timestamp,
+    /// Rows that no automatic stage but `fit` may take.
+    pub pins: &'a [SeqRange],
+    /// Every overlay that the view ever had, for triggers that fire once.
+    pub ever: &'a [Overlay],
+    /// The view.
+    pub view: &'a ViewName,
+}
+
+/// A reduction that a stage proposes.
+#[derive(Debug, Clone)]
+pub(crate) struct Proposal {
+    pub stage: StageKind,
+    pub cause: Cause,
+    pub reduction: Reduction,
+}
+
+#[derive(Debug, Clone)]
+pub(crate) enum Reduction {
+    /// Pieces to show shorter.
+    Clear(Vec<Cleared>),
+    /// Rounds not to show, the marker, and rounds between them that stay.
+    Snip { rounds: Vec<Seq>, kept: Vec<Seq>, marker: String },
+}
+
+/// A view under work.
+pub(crate) struct Bench<'a> {
+    pub lens: Lens<'a>,
+    pub facts: &'a Circumstances<'a>,
+    pub memo: &'a mut Memo,
+    pub in_force: Vec<Overlay>,
+    pub composed: Composed,
+    pub added: Vec<Overlay>,
+    pub superseded: Vec<OverlayId>,
+    pub new_id: &'a mut dyn FnMut() -> OverlayId,
+}
+
+impl<'a> Bench<'a> {
+    pub(crate) fn new(
+        lens: Lens<'a>,
+        facts: &'a Circumstances<'a>,
+        in_force: Vec<Overlay>,
+        memo: &'a mut Memo,
+        new_id: &'a mut dyn FnMut() -> OverlayId,
+    ) -> Self {
+        let composed = compose(lens, &in_force, memo);
+        Self {
+            lens,
+            facts,
+            memo,
+            in_force,
+            composed,
+            added: Vec::new(),
+            superseded: Vec::new(),
+            new_id,
+        }
+    }
+
+    /// fixed + messages, calibrated.
+    pub(crate) fn used(&self) -> i64 {
+        self.facts.window.used(self.composed.tokens)
+    }
+
+    /// Lays a reduction on the view. Says whether it made the view smaller;
+    /// where it did not, the view stays as it was.
+    pub(crate) fn apply(&mut self, proposal: Proposal) -> bool {
+        let overlay = self.overlay(proposal);
+        let supersedes = self.superseded_by(&overlay);
+        let mut in_force: Vec<Overlay> =
+            self.in_force.iter().filter(|it| !supersedes.contains(&it.id)).cloned().collect();
+        in_force.push(overlay);
+        let composed = compose(self.lens, &in_force, self.memo);
+        if composed.tokens >= self.composed.tokens && composed.bytes() >= self.composed.bytes() {
+            return false;
+        }
+        if let Some(overlay) = in_force.last_mut() {
+            overlay.tokens_before = self.composed.tokens;
+            overlay.tokens_after = composed.tokens;
+            self.added.retain(|it| !supersedes.contains(&it.id));
+            self.added.push(overlay.clone());
+        }
+        // One that this very plan had proposed was never in force.
+        let was_stored = |id: &OverlayId| self.in_force.iter().any(|it| it.id == *id);
+        let stored = supersedes.iter().filter(|id| was_stored(id)).cloned();
+        self.superseded.extend(stored);
+        self.in_force = in_force;
+        self.composed = composed;
+        true
+    }
+
+    fn overlay(&mut self, proposal: Proposal) -> Overlay {
+        let (kind, covered, kept, summary, cleared) = match proposal.reduction {
+            Reduction::Clear(cleared) => {
+                let rows = cleared.iter().map(|it| it.content.seq).collect();
+                (OverlayKind::Clear, RowSet::of(rows), RowSet::default(), String::new(), cleared)
+            }
+            Reduction::Snip { rounds, kept, marker } => {
+                let covered = widen(&self.rows_of(&rounds), &self.in_force);
+                let kept = self.rows_of(&kept);
+                let kept = RowSet::of(kept.iter().filter(|seq| !covered.contains(*seq)).collect());
+                (OverlayKind::Snip, covered, kept, marker, Vec::new())
+            }
+        };
+        let source_digest = source_digest(self.lens, &covered);
+        let covered_overlays = if kind == OverlayKind::Clear {
+            Vec::new()
+        } else {
+            directly_under(&covered, &self.in_force)
+        };
+        Overlay {
+            id: (self.new_id)(),
+            view: self.facts.view.clone(),
+            kind,
+            covered,
+            kept,
+            summary,
+            cleared,
+            tokens_before: 0,
+            tokens_after: 0,
+            summarizer: String::new(),
+            cause: proposal.cause,
+            stage: proposal.stage.name().to_owned(),
+            author: String::new(),
+            commit_revision: Revision::default(),
+            commit_time: self.facts.now,
+            rollback: None,
+            transcript_id: String::new(),
+            covered_overlays,
+            source_digest,
+        }
+    }
+
+    /// The rows of whole rounds.
+    pub(crate) fn rows_of(&self, rounds: &[Seq]) -> RowSet {
+        let rows = rounds.iter().filter_map(|id| self.lens.history.round(*id));
+        RowSet::of(rows.flat_map(|round| round.rows.iter().copied()).collect())
+    }
+
+    /// A snip takes the place of those of its stage that lie inside it.
+    fn superseded_by(&self, overlay: &Overlay) -> Vec<OverlayId> {
+        if overlay.kind != OverlayKind::Snip || overlay.stage.is_empty() {
+            return Vec::new();
+        }
+        self.in_force
+            .iter()
+            .filter(|it| {
+                it.kind == OverlayKind::Snip
+                    && it.stage == overlay.stage
+                    && overlay.covered.contains_all(&it.covered)
+            })
+            .map(|it| it.id.clone())
+            .collect()
+    }
+
+    /// The settled rounds from the first to that of the visible position
+    /// `last`, those in `kept` aside: what a snip of the oldest covers.
+    pub(crate) fn prefix_through(&self, last: usize, kept: &BTreeSet<Seq>) -> (Vec<Seq>, Vec<Seq>) {
+        let Some(end) = self.composed.visible.get(last) else { return Default::default() };
+        let order = self.lens.history.order();
+        let end = order.iter().position(|id| id == end).map_or(0, |at| at + 1);
+        let visible: BTreeSet<Seq> = self.composed.visible.iter().copied().collect();
+        let is_kept = |id: &Seq| kept.contains(id) && visible.contains(id);
+        order[..end].iter().copied().partition(|id| !is_kept(id))
+    }
+
+    /// Positions in `visible` at which a turn starts; the first round always
+    /// starts one.
+    pub(crate) fn turn_starts(&self) -> Vec<usize> {
+        let is_start = |id: &Seq| self.lens.history.round(*id).is_some_and(|it| it.starts_turn);
+        self.composed
+            .visible
+            .iter()
+            .enumerate()
+            .filter(|(at, id)| *at == 0 || is_start(id))
+            .map(|(at, _)| at)
+            .collect()
+    }
+
+    /// The position in `visible` from which the newest `turns` stand; in rounds
+    /// where no whole turn lies before them.
+    pub(crate) fn newest_turns(&self, turns: usize) -> usize {
+        let starts = self.turn_starts();
+        if turns < starts.len() {
+            if turns == 0 { self.composed.visible.len() } else { starts[starts.len() - turns] }
+        } else {
+            self.composed.visible.len().saturating_sub(turns)
+        }
+    }
+
+    /// Tokens of each shown round, uncalibrated.
+    pub(crate) fn tokens_by_round(&self) -> BTreeMap<Seq, i64> {
+        self.composed.rounds().map(|round| (round.id, round.tokens)).collect()
+    }
+
+    /// About how many bytes a shown round renders to.
+    pub(crate) fn bytes_of(&self, id: Seq) -> i64 {
+        self.composed.rounds().find(|round| round.id == id).map_or(0, round_bytes)
+    }
+
+    /// Tokens of a stored block as it looked at first sight.
+    pub(crate) fn plain_tokens(&self, seq: Seq, block: u32) -> u32 {
+        let row = self.lens.history.row(seq);
+        row.and_then(|row| plain_block(self.lens, row, block)).map_or(0, |(_, tokens)| tokens)
+    }
+}
+
+impl Composed {
+    /// The shown rounds.
+    pub fn rounds(&self) -> impl Iterator<Item = &ShownRound> {
+        self.entries.iter().filter_map(|entry| match entry {
+            Entry::Round(round) => Some(round.as_ref()),
+            Entry::Notice(_) => None,
+        })
+    }
+
+    /// About how many bytes a rendered request of it has: text as it is, images
+    /// as base64.
+    #[must_use]
+    pub fn bytes(&self) -> i64 {
+        self.rounds().map(round_bytes).sum()
+    }
+}
+
+fn round_bytes(round: &ShownRound) -> i64 {
+    let blocks = round.messages.iter().flat_map(|message| &message.blocks);
+    let blocks = blocks.map(|block| block.block.as_ref());
+    let answers = round.calls.iter().filter_map(|call| match &call.answer {
+        Answer::Result { block, .. } => Some(block.as_ref()),
+        Answer::Missing => None,
+    });
+    let bytes = blocks.chain(answers).map(|block| kind_bytes(&block.kind) + 64).sum::<usize>();
+    i64::try_from(bytes).unwrap_or(i64::MAX)
+}
+
+pub(crate) fn kind_bytes(kind: &BlockKind) -> usize {
+    let image = |source: &ImageSource| match source {
+        ImageSource::Data(data) => data.len().div_ceil(3) * 4,
+        ImageSource::Url(url) => url.len(),
+    };
+    match kind {
+        BlockKind::Text(text) => text.text.len() + text.raw.len(),
+        BlockKind::Thinking(thinking) => {
+            thinking.parts.iter().map(String::len).sum::<usize>()
+                + thinking.signature.len()
+                + thinking.encrypted_content.len()
+        }
+        BlockKind::RedactedThinking(data) => data.len(),
+        BlockKind::ToolUse(call) => call.name.len() + call.input_json.len(),
+        BlockKind::ToolResult(result) => {
+            let parts = result.output.iter().map(|part| match part {
+                ToolOutput::Text(text) => text.len(),
+                ToolOutput::Image(it) => image(&it.source),
+                ToolOutput::Opaque(opaque) => opaque.json.len(),
+            });
+            parts.sum()
+        }
+        BlockKind::Image(it) => image(&it.source),
+        BlockKind::Opaque(opaque) => opaque.json.len(),
+    }
+}
+
+/// `rows` and every range overlay that they touch, whole.
+#[must_use]
+pub(crate) fn widen(rows: &RowSet, overlays: &[Overlay]) -> RowSet {
+    let mut rows = rows.clone();
+    loop {
+        let crossing = overlays.iter().find(|it| {
+            it.is_range() && rows.intersects(&it.covered) && !rows.contains_all(&it.covered)
+        });
+        match crossing {
+            Some(overlay) => rows = rows.union(&overlay.covered),
+            None => return rows,
+        }
+    }
+}
+
+/// The range overlays that lie under `covered` and under nothing else there.
+#[must_use]
+pub(crate) fn directly_under(covered: &RowSet, overlays: &[Overlay]) -> Vec<OverlayId> {
+    let inside: Vec<&Overlay> =
+        overlays.iter().filter(|it| it.is_range() && covered.contains_all(&it.covered)).collect();
+    inside
+        .iter()
+        .filter(|it| {
+            !inside.iter().any(|other| {
+                other.id != it.id
+                    && other.covered != it.covered
+                    && other.covered.contains_all(&it.covered)
+            })
+        })
+        .map(|it| it.id.clone())
+        .collect()
+}
+
+/// BLAKE3 over the digests of the covered rows, in order.
+#[must_use]
+pub(crate) fn source_digest(lens: Lens<'_>, covered: &RowSet) -> [u8; 32] {
+    let mut hasher = blake3::Hasher::new();
+    for row in covered.iter().filter_map(|seq| lens.history.row(seq)) {
+        hasher.update(&row.digest);
+    }
+    hasher.finalize().into()
+}

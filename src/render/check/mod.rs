@@ -1,0 +1,1 @@
+//! Says which rules of a provider a request breaks.

@@ -1,0 +1,125 @@
+//! Writes, and telling what is in memory of them.
+
+use std::{future::Future, sync::Arc};
+
+use super::{Ctx, factors, fingerprint::Fingerprint, live::State};
+use crate::{
+    model::{Message, Revision, Role, TokenBudget, ViewName},
+    projection::Window,
+    store::{self, Appended, NewRow, SessionRef, Store},
+    tokens,
+};
+
+/// What a write came to, in the store's words.
+pub(super) type Written<T> = Result<T, store::Error>;
+
+/// Runs a write to its end, whatever becomes of the caller, and tells the
+/// revision that it made: else a state in memory would not know that it is old.
+pub(super) async fn write<T, F>(
+    ctx: &Ctx,
+    session: &SessionRef,
+    work: impl FnOnce(Arc<dyn Store>) -> F,
+    revision: impl Fn(&T) -> Revision + Send + 'static,
+) -> Written<T>
+where
+    T: Send + 'static,
+    F: Future<Output = Written<T>> + Send + 'static,
+{
+    let (live, session) = (Arc::clone(&ctx.live), session.clone());
+    let work = work(Arc::clone(&ctx.store));
+    let task = tokio::spawn(async move {
+        let done = work.await?;
+        live.note(&session, revision(&done));
+        Ok(done)
+    });
+    task.await.map_err(|err| store::Error::Backend(Box::new(err)))?
+}
+
+/// Rows came: learns from the usage that they report, and returns how full the
+/// view is now, where it is in memory and nobody works on it.
+pub(super) async fn rows_appended(
+    ctx: &Ctx,
+    session: &SessionRef,
+    view: &ViewName,
+    rows: &[NewRow],
+    appended: &Appended,
+) -> Option<TokenBudget> {
+    let live = ctx.live.find(session)?;
+    let (reports, budget) = {
+        let mut state = live.state.try_lock().ok()?;
+        if appended.replayed {
+            return state.views.get(view)?.budget.clone();
+        }
+        let reports: Vec<Report> =
+            rows.iter().filter_map(|row| report(&state, view, &row.message)).collect();
+        (reports, grow(&mut state, view, rows))
+    };
+    for report in reports {
+        let Report { model, estimated, reported } = report;
+        let learned =
+            factors::learn(ctx, session.namespace.as_str(), &model, estimated, reported).await;
+        if let Err(err) = learned {
+            // A factor that is not learned now is learned from the next report.
+            tracing::warn!(model, error = %err, "could not store a calibration");
+        }
+    }
+    budget
+}
+
+struct Report {
+    model: String,
+    estimated: i64,
+    reported: i64,
+}
+
+/// What a message tells of a known context: one that was committed, and that
+/// the view has not reduced since.
+fn report(state: &State, view: &ViewName, message: &Message) -> Option<Report> {
+    let usage = message.usage.filter(|_| message.role == Role::Assistant)?;
+    let named = &message.context_fingerprint;
+    let print = if named.is_empty() {
+        let (lane, last) = state.views.get(view)?.last_served.as_ref()?;
+        Fingerprint::parse(last).filter(|_| *lane == message.lane)?
+    } else {
+        Fingerprint::parse(named)?
+    };
+    let known = state.views.get(&print.view)?;
+    let newest = state.session.as_ref()?.revision;
+    let is_current = print.revision >= known.view.reductions_revision && print.revision <= newest;
+    if print.is_preview || !is_current {
+        return None;
+    }
+    Some(Report {
+        model: known.view.model.as_ref()?.name.clone(),
+        estimated: print.estimate,
+        reported: usage.input_tokens - print.caller_fixed_tokens,
+    })
+}
+
+/// What the view showed last, plus what came.
+fn grow(state: &mut State, view: &ViewName, rows: &[NewRow]) -> Option<TokenBudget> {
+    let view = state.views.get_mut(view)?;
+    let warnings = &view.policy.warnings;
+    let budget = view.budget.as_mut()?;
+    let came = rows.iter().map(|row| row.tokens.total).sum();
+    let came = tokens::calibrate(came, budget.calibration);
+    budget.messages += came;
+    budget.history += came;
+    let window = Window {
+        window: budget.window,
+        reserve: budget.output_reserve,
+        fixed: budget.fixed,
+        factor: budget.calibration,
+        is_fixed_unstated: false,
+        bytes_limit: i64::MAX,
+        bytes_ratio: 1.0,
+    };
+    budget.pressure = window.pressure(warnings, budget.fixed + budget.messages);
+    budget.spawn_allowed = budget.usage_ratio() < warnings.spawn_blocked_ratio;
+    Some(budget.clone())
+}
+
+/// Says whether a context could have had this fingerprint.
+pub(super) fn knows_fingerprint(fingerprint: &str) -> bool {
+    Fingerprint::parse(fingerprint).is_some()
+}

@@ -1,0 +1,297 @@
+//! The projected context of a view: load or reuse, plan, commit, project,
+//! render, answer; reusing everything that did not change.
+
+mod assemble;
+mod produce;
+mod stable;
+
+use std::sync::Arc;
+
+use tokio::sync::OwnedMutexGuard;
+
+use self::produce::{Job, Produced};
+use super::{
+    ContextInput, ContextOutput, Ctx, Error, Result, changes, factors,
+    fields::Fields,
+    live::{LiveSession, State},
+    model_choice::{self, ModelInput},
+    off_thread,
+};
+use crate::{
+    model::{Model, OverlayId, Policy, Session, TokenBudget, View, ViewName, WireFormat},
+    store::{self, CommitOverlays, Committed, SessionRef, SetView, SetViewParts, Store},
+};
+
+/// A plan that loses a race is made again so many times.
+const MOST_ATTEMPTS: usize = 8;
+
+/// The projected context of a view. May commit overlays; asking again is safe.
+///
+/// # Errors
+///
+/// * [`Error::InvalidField`], [`Error::InvalidPolicy`], [`Error::UnknownModel`].
+/// * [`Error::SessionNotFound`], [`Error::ViewNotFound`],
+///   [`Error::OverlayNotFound`] of one to expand.
+/// * [`Error::SessionEmpty`] where there is no message to show.
+/// * [`Error::ContextIrreducible`] where what must be shown is too large.
+pub async fn get_context(ctx: &Ctx, input: ContextInput) -> Result<Arc<ContextOutput>> {
+    let mut fields = Fields::new();
+    let session = fields.session("session_id", &input.session_id);
+    let view = fields.view("view", &input.view);
+    check(&mut fields, &input);
+    fields.finish()?;
+    let Some(format) = input.format else {
+        return Err(Error::field("format", "expected a format"));
+    };
+    if input.at_revision.is_some() {
+        return Err(Error::Unimplemented);
+    }
+    let live = ctx.live.get(&session);
+    let mut state = Arc::clone(&live.state).lock_owned().await;
+    let pending = freshen(ctx, &live, &mut state, &session).await?;
+    adopt_model(ctx, &live, &mut state, &session, &view, &input).await?;
+    let job = job(ctx, &state, &session, &view, format, &input).await?;
+    if let Some(served) = reusable(&state, &job) {
+        return Ok(served);
+    }
+    let (state, output) = answer(ctx, state, &session, job, pending).await?;
+    let bytes = state.bytes();
+    drop(state);
+    ctx.live.weigh(&session, bytes);
+    Ok(output)
+}
+
+fn check(fields: &mut Fields, input: &ContextInput) {
+    input.model.check(fields, "model");
+    fields.name("lane", &input.lane);
+    if input.format.is_none() {
+        fields.wrong("format", "expected a format, found none");
+    }
+    if !input.preview && !input.policy_overrides_json.is_empty() {
+        fields.wrong("policy_overrides_json", "expected with `preview` only");
+    }
+    if !input.preview && !input.expand_overlay_ids.is_empty() {
+        fields.wrong("expand_overlay_ids", "expected with `preview` only");
+    }
+}
+
+/// Brings the state up to the newest revision that it was told of. Returns the
+/// bytes of rows that came.
+async fn freshen(
+    ctx: &Ctx,
+    live: &LiveSession,
+    state: &mut State,
+    session: &SessionRef,
+) -> Result<usize> {
+    let is_new = state.session.as_ref().is_some_and(|known| known.revision >= live.newest());
+    if is_new {
+        return Ok(0);
+    }
+    let came = state.refresh(ctx, session).await;
+    if matches!(came, Err(Error::SessionNotFound(_))) {
+        ctx.live.forget(session);
+    }
+    came
+}
+
+fn loaded(state: &State) -> Result<&Session> {
+    state.session.as_ref().ok_or_else(|| Error::internal(NotLoaded))
+}
+
+#[derive(Debug, thiserror::Error)]
+#[error("the session's state was not loaded")]
+struct NotLoaded;
+
+/// A view without a model takes the first one that a caller names.
+async fn adopt_model(
+    ctx: &Ctx,
+    live: &LiveSession,
+    state: &mut State,
+    session: &SessionRef,
+    view: &ViewName,
+    input: &ContextInput,
+) -> Result<()> {
+    let Some(known) = state.views.get(view) else {
+        return Err(Error::ViewNotFound(view.to_string()));
+    };
+    let names_one = !input.model.name.is_empty() || input.model.context_window > 0;
+    if known.view.model.is_some() || input.preview || !names_one {
+        return Ok(());
+    }
+    let model = input.model.resolve(ctx, "model")?;
+    let set = SetView {
+        session: session.clone(),
+        view: view.clone(),
+        parts: SetViewParts {
+            preset: known.view.preset.clone(),
+            overrides_json: known.view.overrides_json.clone(),
+            policy_json: known.view.policy_json.clone(),
+            model,
+        },
+        only_without_model: true,
+        author: String::new(),
+        at: ctx.clock.now(),
+    };
+    let work = |store: Arc<dyn Store>| async move { store.set_view(set).await };
+    match changes::write(ctx, session, work, |(_, revision)| *revision).await {
+        Ok(_) => {
+            freshen(ctx, live, state, session).await?;
+            Ok(())
+        }
+        // What cannot be written now is not adopted now; the answer is a
+        // preview then, for the model differs from the view's.
+        Err(store::Error::Full(_) | store::Error::Busy(_) | store::Error::Overloaded) => Ok(()),
+        Err(err) => Err(err.into()),
+    }
+}
+
+async fn job(
+    ctx: &Ctx,
+    state: &State,
+    session: &SessionRef,
+    view: &ViewName,
+    format: WireFormat,
+    input: &ContextInput,
+) -> Result<Job> {
+    let known = state.views.get(view).ok_or_else(|| Error::ViewNotFound(view.to_string()))?;
+    let base = known.view.model.clone().unwrap_or_else(|| default_model(ctx));
+    let model = input.model.over(&base, ctx, "model")?;
+    let same_but_fixed = Model { caller_fixed_tokens: base.caller_fixed_tokens, ..model.clone() };
+    let overrides = overridden(ctx, &known.view, &input.policy_overrides_json)?;
+    let expand: Vec<OverlayId> =
+        input.expand_overlay_ids.iter().map(|id| OverlayId::new(id)).collect();
+    if let Some(unknown) = expand.iter().find(|id| known.overlays.iter().all(|it| it.id != **id)) {
+        return Err(Error::OverlayNotFound(unknown.to_string()));
+    }
+    Ok(Job {
+        session: session.clone(),
+        view: view.clone(),
+        format,
+        lane: input.lane.clone(),
+        factor: factors::factor(ctx, session.namespace.as_str(), &model.name).await?,
+        is_preview: input.preview || same_but_fixed != base,
+        model,
+        overrides,
+        expand,
+        explain: input.explain,
+        known_fingerprint: input.known_fingerprint.clone(),
+        now: ctx.clock.now(),
+        fired: Vec::new(),
+    })
+}
+
+/// What stands in for a model where nobody named one.
+fn default_model(ctx: &Ctx) -> Model {
+    Model {
+        name: String::new(),
+        context_window: model_choice::DEFAULT_WINDOW,
+        output_reserve: None,
+        request_bytes_limit: ctx.limits.rendered_bytes,
+        caller_fixed_tokens: 0,
+    }
+}
+
+/// The view's policy under a merge patch; `None` without one.
+fn overridden(ctx: &Ctx, view: &View, patch: &[u8]) -> Result<Option<Arc<Policy>>> {
+    if patch.is_empty() {
+        return Ok(None);
+    }
+    let resolved = ctx.presets.patch(&view.policy_json, patch)?;
+    Ok(Some(Arc::new(resolved.policy)))
+}
+
+/// The answer that was given last, where it is still the answer.
+fn reusable(state: &State, job: &Job) -> Option<Arc<ContextOutput>> {
+    if job.is_preview || job.explain || !job.expand.is_empty() {
+        return None;
+    }
+    let session = state.session.as_ref()?;
+    let served = state.views.get(&job.view)?.served.get(&(job.format, job.lane.clone()))?;
+    let is_same = served.revision == session.revision
+        && served.factor.to_bits() == job.factor.to_bits()
+        && served.caller_fixed_tokens == job.model.caller_fixed_tokens
+        && served.idle_at.is_none_or(|at| job.now.as_micros() < at);
+    is_same.then(|| Arc::clone(&served.output))
+}
+
+/// Plans, commits what was planned, and renders; again where something came
+/// between.
+async fn answer(
+    ctx: &Ctx,
+    mut state: OwnedMutexGuard<State>,
+    session: &SessionRef,
+    mut job: Job,
+    pending_bytes: usize,
+) -> Result<(OwnedMutexGuard<State>, Arc<ContextOutput>)> {
+    for attempt in 0..MOST_ATTEMPTS {
+        if attempt + 1 == MOST_ATTEMPTS {
+            job.is_preview = true;
+        }
+        let ids = Arc::clone(&ctx.ids);
+        let produced;
+        (state, job, produced) = off_thread(pending_bytes, move || {
+            let produced = produce::produce(&mut state, &mut job, &*ids);
+            (state, job, produced)
+        })
+        .await?;
+        let commit = match produced? {
+            Produced::Answer(output) => {
+                note_served(&mut state, &job, &output);
+                return Ok((state, output));
+            }
+            Produced::Commit(commit) => *commit,
+        };
+        match commit_overlays(ctx, session, commit).await {
+            Ok(_) | Err(store::Error::PlanOutdated { .. } | store::Error::Overlaps(_)) => {
+                // Whatever it was, the store knows better now.
+                state.refresh(ctx, session).await?;
+            }
+            Err(store::Error::Full(_) | store::Error::Busy(_) | store::Error::Overloaded) => {
+                job.is_preview = true;
+            }
+            Err(err) => return Err(err.into()),
+        }
+    }
+    Err(Error::internal(NotLoaded))
+}
+
+/// Commits overlays, and tells the revision.
+pub(super) async fn commit_overlays(
+    ctx: &Ctx,
+    session: &SessionRef,
+    commit: CommitOverlays,
+) -> changes::Written<Committed> {
+    let work = |store: Arc<dyn Store>| async move { store.commit_overlays(commit).await };
+    changes::write(ctx, session, work, |committed: &Committed| committed.revision).await
+}
+
+fn note_served(state: &mut State, job: &Job, output: &Arc<ContextOutput>) {
+    if let Some(view) = state.views.get_mut(&job.view) {
+        view.budget = Some(output.budget.clone());
+        if !job.is_preview {
+            view.last_served = Some((job.lane.clone(), output.fingerprint.clone()));
+        }
+    }
+}
+
+/// How full a view is: what `get_context` would tell, without committing.
+pub(super) async fn view_budget(
+    ctx: &Ctx,
+    session: &Session,
+    view: &View,
+) -> Result<Option<TokenBudget>> {
+    let id = SessionRef { namespace: session.namespace.clone(), id: session.id.clone() };
+    let live = ctx.live.get(&id);
+    let mut state = Arc::clone(&live.state).lock_owned().await;
+    let pending = freshen(ctx, &live, &mut state, &id).await?;
+    let input = ContextInput { preview: true, model: ModelInput::default(), ..Default::default() };
+    let job = job(ctx, &state, &id, &view.name, WireFormat::Typed, &input).await?;
+    let ids = Arc::clone(&ctx.ids);
+    let budget = off_thread(pending, move || {
+        let budget = produce::budget(&mut state, &job, &*ids);
+        (state.bytes(), budget)
+    })
+    .await?;
+    ctx.live.weigh(&id, budget.0);
+    Ok(Some(budget.1?))
+}

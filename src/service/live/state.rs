@@ -1,0 +1,249 @@
+//! One session's state: its rows, paired; and per view what was made of them.
+
+use std::{collections::HashMap, sync::Arc};
+
+use bytes::Bytes;
+
+use crate::{
+    model::{
+        ContextItem, Overlay, Policy, Revision, Seq, Session, TokenBudget, View, ViewName,
+        WireFormat, shown::ShownRound,
+    },
+    projection::{History, Memo, Sight, Sizes},
+    render::RenderedRound,
+    service::{ContextOutput, Ctx, Error, Result, model_choice},
+    store::{ItemAt, RowsQuery, SessionRef},
+};
+
+/// Rows of one read from the store.
+const PAGE_ROWS: usize = 512;
+/// Bytes of one read from the store.
+const PAGE_BYTES: usize = 8 * 1024 * 1024;
+
+/// A session as far as it is in memory.
+#[derive(Default)]
+pub(crate) struct State {
+    /// The session; `None` before the first load.
+    pub session: Option<Session>,
+    /// Its context items in force.
+    pub items: Vec<ContextItem>,
+    /// Its rows.
+    pub history: History,
+    /// What was made of them per view.
+    pub views: HashMap<ViewName, ViewState>,
+    row_bytes: usize,
+}
+
+/// What was made of a session's rows in one view.
+pub(crate) struct ViewState {
+    /// The view as it was set.
+    pub view: View,
+    /// Its policy.
+    pub policy: Arc<Policy>,
+    /// Every overlay that it ever had, by commit revision.
+    pub overlays: Vec<Overlay>,
+    /// The rows at first sight.
+    pub sight: Sight,
+    /// Composed rounds.
+    pub memo: Memo,
+    /// Rendered rounds, per format.
+    pub rendered: HashMap<WireFormat, Rendering>,
+    /// What was served last, per format and lane.
+    pub served: HashMap<(WireFormat, String), Served>,
+    /// What was served last, per format.
+    pub newest: HashMap<WireFormat, Pieces>,
+    /// The lane that was served last, and the fingerprint it got.
+    pub last_served: Option<(String, String)>,
+    /// The budget that was told last.
+    pub budget: Option<TokenBudget>,
+}
+
+/// Rendered rounds and the shown ones that they were made from.
+pub(crate) type Rendering = HashMap<Seq, (Arc<ShownRound>, Arc<RenderedRound>)>;
+
+/// The rendered bytes of a context.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Pieces {
+    /// System and tools.
+    pub fixed: [Bytes; 2],
+    /// The messages.
+    pub messages: Vec<Bytes>,
+}
+
+/// A context that was served.
+pub(crate) struct Served {
+    /// The session's revision then.
+    pub revision: Revision,
+    /// The calibration factor then.
+    pub factor: f64,
+    /// What the caller said it adds.
+    pub caller_fixed_tokens: i64,
+    /// Until when (microseconds) no idle trigger can fire.
+    pub idle_at: Option<i64>,
+    /// The rendered bytes, for telling what of the next is the same.
+    pub pieces: Pieces,
+    /// The answer, without reductions.
+    pub output: Arc<ContextOutput>,
+}
+
+impl State {
+    /// Loads what is missing. Returns the bytes of rows that came.
+    pub(crate) async fn refresh(&mut self, ctx: &Ctx, id: &SessionRef) -> Result<usize> {
+        let session = ctx.store.get_session(id).await?;
+        if self.session.as_ref().is_some_and(|known| known.create_time != session.create_time) {
+            // Deleted, and made anew under the same id.
+            *self = Self::default();
+        }
+        let mut bytes = 0;
+        let last = Seq(session.next_seq.0 - 1);
+        while self.history.newest() < last {
+            let first = self.history.newest().next();
+            let query = RowsQuery {
+                first,
+                last,
+                newest_first: false,
+                limit: PAGE_ROWS,
+                limit_bytes: PAGE_BYTES,
+            };
+            let rows = ctx.store.read_rows(id, query).await?;
+            if rows.first().is_none_or(|row| row.seq != first) {
+                return Err(Error::internal(GapInRows(first)));
+            }
+            for row in rows {
+                bytes += weight(&row);
+                self.push(Arc::new(row));
+            }
+        }
+        self.row_bytes += bytes;
+        self.items = ctx.store.list_items(id, ItemAt::Now).await?;
+        for view in &session.views {
+            self.refresh_view(ctx, id, view).await?;
+        }
+        self.views.retain(|name, _| session.views.iter().any(|view| view.name == *name));
+        self.session = Some(session);
+        Ok(bytes)
+    }
+
+    fn push(&mut self, row: Arc<crate::model::Row>) {
+        let placement = self.history.push(row);
+        for view in self.views.values_mut() {
+            view.sight.see(&self.history, &placement);
+        }
+    }
+
+    async fn refresh_view(&mut self, ctx: &Ctx, id: &SessionRef, view: &View) -> Result<()> {
+        let known = self.views.get_mut(&view.name);
+        if known.as_ref().is_some_and(|it| it.view == *view) {
+            return Ok(());
+        }
+        let overlays = ctx.store.list_overlays(id, &view.name, true).await?;
+        match known {
+            Some(known) if known.looks_the_same(view) => {
+                known.view = view.clone();
+                known.overlays = overlays;
+            }
+            _ => {
+                let fresh = ViewState::of(ctx, view, overlays, &self.history)?;
+                self.views.insert(view.name.clone(), fresh);
+            }
+        }
+        Ok(())
+    }
+
+    /// About how many bytes it holds.
+    pub(crate) fn bytes(&self) -> usize {
+        let views = self.views.values().map(|view| {
+            let rendered = view.rendered.values().flat_map(HashMap::values);
+            rendered.map(|(_, rendered)| rendered.weight()).sum::<usize>()
+                + view.served.values().map(Served::bytes).sum::<usize>()
+        });
+        self.row_bytes + views.sum::<usize>() + 4096
+    }
+}
+
+impl Served {
+    fn bytes(&self) -> usize {
+        self.pieces.messages.iter().map(|message| message.len() + 64).sum()
+    }
+}
+
+impl ViewState {
+    fn of(ctx: &Ctx, view: &View, overlays: Vec<Overlay>, history: &History) -> Result<Self> {
+        let policy = ctx.presets.from_resolved(&view.policy_json).map_err(Error::internal)?;
+        let policy = Arc::new(policy);
+        let sizes = sizes(view, &policy);
+        Ok(Self {
+            view: view.clone(),
+            sight: Sight::of(Arc::clone(&policy), sizes, history),
+            policy,
+            overlays,
+            memo: Memo::default(),
+            rendered: HashMap::new(),
+            served: HashMap::new(),
+            newest: HashMap::new(),
+            last_served: None,
+            budget: None,
+        })
+    }
+
+    /// Says whether what was made under the view as it was holds under `view`.
+    fn looks_the_same(&self, view: &View) -> bool {
+        self.view.policy_json == view.policy_json && sizes(view, &self.policy) == self.sight.sizes()
+    }
+
+    /// The overlays in force.
+    pub(crate) fn in_force(&self) -> Vec<Overlay> {
+        self.overlays.iter().filter(|overlay| overlay.rollback.is_none()).cloned().collect()
+    }
+}
+
+/// The sizes of what is fixed at first sight: of the window as the view was
+/// set, whatever a caller or a provider says later.
+fn sizes(view: &View, policy: &Policy) -> Sizes {
+    let limit_tokens = view.model.as_ref().map_or_else(
+        || {
+            let window = model_choice::DEFAULT_WINDOW;
+            window - crate::projection::default_reserve(policy, window)
+        },
+        |model| model.context_window - model_choice::output_reserve(model, policy),
+    );
+    Sizes { limit_tokens }
+}
+
+fn weight(row: &crate::model::Row) -> usize {
+    use crate::model::{BlockKind, ImageSource, ToolOutput};
+    let image = |source: &ImageSource| match source {
+        ImageSource::Data(data) => data.len(),
+        ImageSource::Url(url) => url.len(),
+    };
+    let blocks = row.message.blocks.iter().map(|block| {
+        128 + block.extra_json.len()
+            + match &block.kind {
+                BlockKind::Text(text) => text.text.len() + text.raw.len(),
+                BlockKind::Thinking(it) => {
+                    it.parts.iter().map(String::len).sum::<usize>()
+                        + it.signature.len()
+                        + it.encrypted_content.len()
+                }
+                BlockKind::RedactedThinking(data) => data.len(),
+                BlockKind::ToolUse(call) => call.input_json.len() + call.name.len(),
+                BlockKind::ToolResult(result) => result
+                    .output
+                    .iter()
+                    .map(|part| match part {
+                        ToolOutput::Text(text) => text.len(),
+                        ToolOutput::Image(it) => image(&it.source),
+                        ToolOutput::Opaque(opaque) => opaque.json.len(),
+                    })
+                    .sum(),
+                BlockKind::Image(it) => image(&it.source),
+                BlockKind::Opaque(opaque) => opaque.json.len(),
+            }
+    });
+    512 + blocks.sum::<usize>()
+}
+
+/// The store left a row out.
+#[derive(Debug, thiserror::Error)]
+#[error("the store has no row {0}")]
+struct GapInRows(Seq);

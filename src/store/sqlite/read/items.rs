@@ -1,0 +1,62 @@
+//! Context items.
+
+use sqlx::{FromRow, SqliteConnection};
+
+use super::{
+    super::{content, error::Failure, statements},
+    corrupt, find_session, number,
+};
+use crate::{
+    codec::session::item_from_pb,
+    model::ContextItem,
+    proto::v1 as pb,
+    store::{Error, ItemAt, SessionRef},
+};
+
+/// A context item joined with its content.
+#[derive(Debug, FromRow)]
+pub(in super::super) struct ItemRow {
+    name: String,
+    view: String,
+    placement: i64,
+    format: i64,
+    tokens: i64,
+    id: i64,
+    codec: i64,
+    bytes: Vec<u8>,
+}
+
+/// A context item out of its row.
+pub(in super::super) fn item_from(row: ItemRow) -> Result<ContextItem, Error> {
+    let item = pb::ContextItem {
+        name: row.name,
+        placement: number(row.placement),
+        content: content::unpack(row.id, row.codec, row.bytes)?,
+        format: number(row.format),
+        view: row.view,
+    };
+    let item = item_from_pb(item).map_err(|_| corrupt("context_items", "placement", row.id))?;
+    Ok(ContextItem { tokens: row.tokens, ..item })
+}
+
+pub(in super::super) async fn list_items(
+    conn: &mut SqliteConnection,
+    session: &SessionRef,
+    at: ItemAt,
+) -> Result<Vec<ContextItem>, Failure> {
+    let (_, newest) = find_session(conn, session).await?;
+    let revision = match at {
+        ItemAt::Now => None,
+        ItemAt::Revision(revision) if revision > newest => {
+            return Err(Error::RevisionNotFound { revision, newest }.into());
+        }
+        ItemAt::Revision(revision) => Some(revision.0),
+    };
+    let rows: Vec<ItemRow> = sqlx::query_as(statements::LIST_ITEMS)
+        .bind(session.namespace.as_str())
+        .bind(session.id.as_str())
+        .bind(revision)
+        .fetch_all(conn)
+        .await?;
+    Ok(rows.into_iter().map(item_from).collect::<Result<_, _>>()?)
+}

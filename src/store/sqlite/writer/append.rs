@@ -1,0 +1,216 @@
+//! Appending rows: one query string, whatever they are.
+
+use super::{
+    super::{command::PackedAppend, content::Packed, error::Failure, statements, values},
+    Writer,
+    heads::{Head, micros},
+    pairing::Pairing,
+    requests::Scope,
+};
+use crate::{
+    codec::role_to_pb,
+    model::{Revision, Seq},
+    rounds::{CallKey, KnownCall, Placement},
+    store::{Append, Appended, Error, NewRow},
+};
+
+/// What is answered to a repeated append: first seq, last seq, revision.
+type Known = (i64, i64, i64);
+
+impl Writer {
+    pub(super) async fn append(&mut self, packed: PackedAppend) -> Result<Appended, Failure> {
+        let PackedAppend { append, contents } = packed;
+        let mut head = self.head(&append.session).await?;
+        if let Some(refusal) = refusal(&append, &head) {
+            let known = self.known_append(&append, head.key).await?;
+            self.heads.put(&append.session, head);
+            return known.map_or(refusal, Ok);
+        }
+        self.learn(&mut head, &append.rows).await?;
+        let tokens_before = head.tokens;
+        let placements = place(&mut head, &append.rows);
+        let first_seq = placements.first().map_or(head.next_seq(), |it| it.seq);
+        let appended = Appended {
+            first_seq,
+            last_seq: Seq(head.next_seq().0 - 1),
+            revision: head.next_revision(),
+            replayed: false,
+            placements,
+        };
+        match self.insert(&append, contents, &head, tokens_before, &appended).await {
+            Ok(()) => {
+                self.heads.put(&append.session, head);
+                Ok(appended)
+            }
+            // The request was known: the head, which has moved on, is dropped.
+            Err(Failure::Undone(err)) if err.is_conflict() => {
+                let known = self.known_append(&append, head.key).await?;
+                known.ok_or(Failure::Undone(err))
+            }
+            Err(failure) => Err(failure),
+        }
+    }
+
+    async fn known_append(
+        &mut self,
+        append: &Append,
+        key: i64,
+    ) -> Result<Option<Appended>, Failure> {
+        let known: Option<Known> = self.known(Scope::Session(key), append.request.as_ref()).await?;
+        Ok(known.map(|(first, last, revision)| Appended {
+            first_seq: Seq(first),
+            last_seq: Seq(last),
+            revision: Revision(revision),
+            replayed: true,
+            placements: Vec::new(),
+        }))
+    }
+
+    /// Looks up the calls that the rows' ids may mean.
+    async fn learn(&mut self, head: &mut Head, rows: &[NewRow]) -> Result<(), Failure> {
+        let mut ids: Vec<String> =
+            rows.iter().flat_map(|row| head.ledger.missing_ids(&row.shape)).collect();
+        if ids.is_empty() {
+            return Ok(());
+        }
+        ids.sort_unstable();
+        ids.dedup();
+        let found: Vec<CallRow> = sqlx::query_as(statements::CALLS_BY_ID)
+            .bind(head.key)
+            .bind(values::json(&ids))
+            .fetch_all(&mut self.conn)
+            .await?;
+        for id in ids {
+            let of_id = found.iter().filter(|it| it.id == id);
+            head.ledger.learn(&id, of_id.map(CallRow::known).collect());
+        }
+        Ok(())
+    }
+
+    async fn insert(
+        &mut self,
+        append: &Append,
+        contents: Packed,
+        head: &Head,
+        tokens_before: i64,
+        appended: &Appended,
+    ) -> Result<(), Failure> {
+        let mut pairing = Pairing::default();
+        for (row, placement) in append.rows.iter().zip(&appended.placements) {
+            pairing.add(row, placement);
+        }
+        let (rows, digests) = rows(append, &contents, tokens_before, appended);
+        let known: Known = (appended.first_seq.0, appended.last_seq.0, appended.revision.0);
+        let statement =
+            if pairing.is_empty() { statements::APPEND_WORDS } else { statements::APPEND };
+        let mut statement = sqlx::query(statement)
+            .bind(head.key)
+            .bind(appended.revision.0)
+            .bind(micros(append.at))
+            .bind(append.author.as_str())
+            .bind(self.last_content + 1)
+            .bind(rows)
+            .bind(contents.bytes)
+            .bind(digests)
+            .bind(head.next_seq().0)
+            .bind(head.ledger.turn())
+            .bind(head.tokens)
+            .bind(append.request.as_ref().map(|it| it.id.as_str()))
+            .bind(append.request.as_ref().map(|it| it.digest.as_slice()))
+            .bind(append.request.as_ref().map(|_| values::json(&known)));
+        if !pairing.is_empty() {
+            statement = statement
+                .bind(pairing.new_rounds())
+                .bind(pairing.new_calls())
+                .bind(pairing.changed_rounds())
+                .bind(pairing.answered_calls());
+        }
+        // Ids of an append that is undone are not given again.
+        self.last_content += i64::try_from(append.rows.len()).unwrap_or(i64::MAX);
+        self.write(statement).await
+    }
+}
+
+/// A call joined with its round's lane.
+#[derive(Debug, sqlx::FromRow)]
+struct CallRow {
+    id: String,
+    seq: i64,
+    block: u32,
+    lane: String,
+    answer_seq: Option<i64>,
+    answer_block: Option<u32>,
+}
+
+impl CallRow {
+    fn known(&self) -> KnownCall {
+        KnownCall {
+            call: CallKey { seq: Seq(self.seq), block: self.block },
+            lane: self.lane.clone(),
+            answer: self.answer_seq.map(Seq).zip(self.answer_block),
+        }
+    }
+}
+
+/// What is answered without writing anything, unless the request is known.
+fn refusal(append: &Append, head: &Head) -> Option<Result<Appended, Failure>> {
+    let found = head.next_seq();
+    match append.expected_next_seq {
+        Some(expected) if expected != found => {
+            Some(Err(Error::SeqMoved { expected, found }.into()))
+        }
+        _ if append.rows.is_empty() => Some(Ok(Appended {
+            first_seq: found,
+            last_seq: Seq(found.0 - 1),
+            revision: head.revision,
+            replayed: false,
+            placements: Vec::new(),
+        })),
+        _ => None,
+    }
+}
+
+fn place(head: &mut Head, rows: &[NewRow]) -> Vec<Placement> {
+    let mut placements = Vec::with_capacity(rows.len());
+    for row in rows {
+        placements.push(head.ledger.place(&row.shape));
+        head.tokens += row.tokens.total;
+    }
+    placements
+}
+
+/// The rows as a JSON array, and beside it one buffer with the digest and the
+/// block tokens of each.
+fn rows(
+    append: &Append,
+    contents: &Packed,
+    mut tokens_before: i64,
+    appended: &Appended,
+) -> (String, Vec<u8>) {
+    let mut digests = Vec::new();
+    let mut rows = Vec::with_capacity(append.rows.len());
+    let placed = append.rows.iter().zip(&appended.placements).zip(&contents.pieces);
+    for ((row, placement), piece) in placed {
+        let place = digests.len() + 1;
+        digests.extend_from_slice(&row.digest);
+        digests.extend_from_slice(&values::block_tokens(&row.tokens));
+        rows.push((
+            placement.seq.0,
+            placement.turn,
+            placement.round.0,
+            row.shape.lane.as_str(),
+            i32::from(role_to_pb(row.shape.role)),
+            row.message.author.as_str(),
+            row.tokens.total,
+            tokens_before,
+            row.encoded.len(),
+            piece.codec as i64,
+            piece.offset,
+            piece.len,
+            place,
+            digests.len() + 1 - place - row.digest.len(),
+        ));
+        tokens_before += row.tokens.total;
+    }
+    (values::json(&rows), digests)
+}

@@ -1,0 +1,124 @@
+//! What the writer remembers of sessions, so that an append reads nothing.
+
+use std::collections::HashMap;
+
+use super::{
+    super::{Options, error::Failure, read, statements},
+    Writer,
+};
+use crate::{
+    model::{Revision, Seq, Timestamp},
+    rounds::{Ledger, RoundState},
+    store::SessionRef,
+};
+
+/// A session's counters and its pairing.
+///
+/// It is taken out while a command changes it and put back where the command
+/// succeeded; one that is not put back is loaded anew.
+#[derive(Debug)]
+pub(super) struct Head {
+    pub key: i64,
+    pub revision: Revision,
+    pub tokens: i64,
+    pub ledger: Ledger,
+}
+
+impl Head {
+    /// Where the next message goes.
+    pub(super) fn next_seq(&self) -> Seq {
+        self.ledger.next_seq()
+    }
+
+    pub(super) fn next_revision(&mut self) -> Revision {
+        self.revision = self.revision.next();
+        self.revision
+    }
+}
+
+/// The heads of the sessions that were written to last.
+#[derive(Debug)]
+pub(super) struct Heads {
+    heads: HashMap<SessionRef, (u64, Head)>,
+    uses: u64,
+    most_heads: usize,
+    most_calls: usize,
+}
+
+impl Heads {
+    pub(super) fn new(options: &Options) -> Self {
+        Self {
+            heads: HashMap::new(),
+            uses: 0,
+            most_heads: options.sessions_in_memory.max(1),
+            most_calls: options.calls_in_memory,
+        }
+    }
+
+    pub(super) fn take(&mut self, session: &SessionRef) -> Option<Head> {
+        self.heads.remove(session).map(|(_, head)| head)
+    }
+
+    pub(super) fn put(&mut self, session: &SessionRef, mut head: Head) {
+        if head.ledger.known_calls() > self.most_calls {
+            head.ledger.forget_calls();
+        }
+        if self.heads.len() >= self.most_heads {
+            self.forget_a_quarter();
+        }
+        self.uses += 1;
+        self.heads.insert(session.clone(), (self.uses, head));
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.heads.clear();
+    }
+
+    /// Forgets those that were used longest ago; several at once, so that the
+    /// search for them is paid for rarely.
+    fn forget_a_quarter(&mut self) {
+        let mut uses: Vec<u64> = self.heads.values().map(|(used, _)| *used).collect();
+        uses.sort_unstable();
+        if let Some(newest_to_go) = uses.get(uses.len() / 4).copied() {
+            self.heads.retain(|_, (used, _)| *used > newest_to_go);
+        }
+    }
+}
+
+impl Writer {
+    /// Takes a session's head out of memory, or loads it.
+    pub(super) async fn head(&mut self, session: &SessionRef) -> Result<Head, Failure> {
+        match self.heads.take(session) {
+            Some(head) => Ok(head),
+            None => self.load_head(session).await,
+        }
+    }
+
+    async fn load_head(&mut self, session: &SessionRef) -> Result<Head, Failure> {
+        let found: Option<(i64, i64, i64, i64, i64)> = sqlx::query_as(statements::HEAD)
+            .bind(session.namespace.as_str())
+            .bind(session.id.as_str())
+            .fetch_optional(&mut self.conn)
+            .await?;
+        let (key, next_seq, revision, turn, tokens) =
+            found.ok_or_else(|| read::not_found(session))?;
+        let ledger = if next_seq == 1 {
+            Ledger::new()
+        } else {
+            let open: Vec<(i64, String, i64)> =
+                sqlx::query_as(statements::OPEN_ROUNDS).bind(key).fetch_all(&mut self.conn).await?;
+            let state = |(round, lane, unanswered)| RoundState {
+                round: Seq(round),
+                lane,
+                unanswered: usize::try_from(unanswered).unwrap_or_default(),
+            };
+            Ledger::resume(Seq(next_seq), turn, open.into_iter().map(state).collect())
+        };
+        Ok(Head { key, revision: Revision(revision), tokens, ledger })
+    }
+}
+
+/// A moment as columns hold it.
+pub(super) fn micros(at: Timestamp) -> i64 {
+    at.as_micros()
+}

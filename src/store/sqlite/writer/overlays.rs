@@ -1,0 +1,321 @@
+//! Committing overlays and rolling them back.
+
+use prost::Message as _;
+
+use super::{
+    super::{
+        command::PackedCommit,
+        content::Packed,
+        error::Failure,
+        read, statements,
+        values::{self, json, ranges},
+    },
+    Writer,
+    heads::{Head, micros},
+    requests::Scope,
+};
+use crate::{
+    codec::overlay::{cause_to_pb, cleared_to_pb, kind_from_pb, kind_to_pb},
+    model::{
+        Overlay, OverlayId, OverlayKind, Revision, RowSet, Timestamp, ViewName, overlay::Rollback,
+    },
+    proto::v1 as pb,
+    store::{
+        CommitOverlays, Committed, Entity, Error, RequestKey, RollbackOverlay, RolledBack,
+        SessionRef,
+        rules::{self, InForce},
+    },
+};
+
+/// Kinds of a revision, as `revisions.kind` numbers them.
+const COMMITTED: i64 = 2;
+const ROLLED_BACK: i64 = 3;
+
+/// What is answered to a repeated commit: the overlays' ids, and the revision.
+type Known = (Vec<String>, i64);
+
+/// An overlay in force, and where it stands.
+#[derive(Debug)]
+struct Standing {
+    commit_revision: i64,
+    rule: InForce,
+}
+
+/// What changes a view's overlays: who, when, and what.
+struct Change<'a> {
+    view: &'a ViewName,
+    author: &'a str,
+    reason: &'a str,
+    at: Timestamp,
+    request: Option<(&'a RequestKey, Known)>,
+    commits: &'a [Overlay],
+    contents: Packed,
+    /// Commit revision and id of each that ends.
+    ends: Vec<(i64, OverlayId)>,
+}
+
+impl Writer {
+    pub(super) async fn commit_overlays(
+        &mut self,
+        packed: PackedCommit,
+    ) -> Result<Committed, Failure> {
+        let PackedCommit { commit, contents } = packed;
+        let mut head = self.head(&commit.session).await?;
+        let scope = Scope::Session(head.key);
+        if let Some(known) = self.known::<Known>(scope, commit.request.as_ref()).await? {
+            let committed = self.known_commit(&commit.session, known).await?;
+            self.heads.put(&commit.session, head);
+            return Ok(committed);
+        }
+        let ends = match self.check_commit(&head, &commit).await {
+            Ok(ends) => ends,
+            Err(failure) => {
+                self.heads.put(&commit.session, head);
+                return Err(failure);
+            }
+        };
+        if commit.overlays.is_empty() && ends.is_empty() {
+            let revision = head.revision;
+            self.heads.put(&commit.session, head);
+            return Ok(Committed { overlays: Vec::new(), revision, replayed: false });
+        }
+        let overlays = committed(&commit, head.revision);
+        let changes = overlays.len() + ends.len();
+        let last = head.revision.0 + i64::try_from(changes).unwrap_or(i64::MAX);
+        let ids = overlays.iter().map(|it| it.id.to_string()).collect();
+        let change = Change {
+            view: &commit.view,
+            author: &commit.author,
+            reason: Rollback::SUPERSEDED,
+            at: commit.at,
+            request: commit.request.as_ref().map(|it| (it, (ids, last))),
+            commits: &overlays,
+            contents,
+            ends,
+        };
+        self.change_overlays(&mut head, change).await?;
+        let revision = head.revision;
+        self.heads.put(&commit.session, head);
+        Ok(Committed { overlays, revision, replayed: false })
+    }
+
+    async fn known_commit(
+        &mut self,
+        session: &SessionRef,
+        (ids, revision): Known,
+    ) -> Result<Committed, Failure> {
+        let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
+        let overlays = read::get_overlays(&mut self.conn, session, &ids).await?;
+        Ok(Committed { overlays, revision: Revision(revision), replayed: true })
+    }
+
+    /// Checks a commit; returns where the overlays stand that it supersedes.
+    async fn check_commit(
+        &mut self,
+        head: &Head,
+        commit: &CommitOverlays,
+    ) -> Result<Vec<(i64, OverlayId)>, Failure> {
+        let reduced_at = self.reduced_at(head, &commit.view).await?;
+        let in_force = self.in_force(head.key, &commit.view).await?;
+        if reduced_at != commit.planned_at {
+            let came = in_force.last().filter(|it| it.commit_revision > commit.planned_at.0);
+            return Err(Error::PlanOutdated { overlay: came.map(|it| it.rule.id.clone()) }.into());
+        }
+        let mut ends = Vec::with_capacity(commit.supersedes.len());
+        for id in &commit.supersedes {
+            let overlay = match in_force.iter().find(|it| it.rule.id == *id) {
+                Some(standing) => standing.commit_revision,
+                None => self.overlay_in_force(&commit.session, id).await?.commit_revision.0,
+            };
+            ends.push((overlay, id.clone()));
+        }
+        let rules = in_force.into_iter().map(|it| it.rule).collect();
+        rules::check_ranges(&commit.overlays, &commit.supersedes, rules)?;
+        Ok(ends)
+    }
+
+    pub(super) async fn roll_back(
+        &mut self,
+        rollback: RollbackOverlay,
+    ) -> Result<RolledBack, Failure> {
+        let mut head = self.head(&rollback.session).await?;
+        let overlay = match self.overlay_in_force(&rollback.session, &rollback.overlay).await {
+            Ok(overlay) => overlay,
+            Err(failure) => {
+                self.heads.put(&rollback.session, head);
+                return Err(failure);
+            }
+        };
+        let mut in_force = self.in_force(head.key, &overlay.view).await?;
+        in_force.retain(|it| it.rule.id != overlay.id);
+        let rules: Vec<InForce> = in_force.iter().map(|it| it.rule.clone()).collect();
+        let mut ends = vec![(overlay.commit_revision.0, overlay.id.clone())];
+        if rollback.clears_too && overlay.is_range() {
+            let inside = rules::clears_inside(&overlay.covered, &rules);
+            let standing = in_force.iter().filter(|it| inside.contains(&it.rule.id));
+            ends.extend(standing.map(|it| (it.commit_revision, it.rule.id.clone())));
+        }
+        let first = head.revision.next();
+        let change = Change {
+            view: &overlay.view,
+            author: &rollback.author,
+            reason: &rollback.reason,
+            at: rollback.at,
+            request: None,
+            commits: &[],
+            contents: Packed::default(),
+            ends,
+        };
+        self.change_overlays(&mut head, change).await?;
+        let revision = head.revision;
+        self.heads.put(&rollback.session, head);
+        let end = Rollback {
+            revision: first,
+            time: rules::kept(rollback.at),
+            author: rollback.author,
+            reason: rollback.reason,
+        };
+        Ok(RolledBack {
+            hidden_by: rules::hidden_by(&overlay.covered, &rules),
+            overlay: Overlay { rollback: Some(end), ..overlay },
+            revision,
+        })
+    }
+
+    /// An overlay, where it is there and in force.
+    async fn overlay_in_force(
+        &mut self,
+        session: &SessionRef,
+        id: &OverlayId,
+    ) -> Result<Overlay, Failure> {
+        let mut found = read::get_overlays(&mut self.conn, session, &[id.as_str()]).await?;
+        let overlay =
+            found.pop().ok_or_else(|| Error::NotFound(Entity::Overlay(id.to_string())))?;
+        match &overlay.rollback {
+            Some(end) => Err(Error::AlreadyRolledBack(end.revision).into()),
+            None => Ok(overlay),
+        }
+    }
+
+    /// A view's overlays in force, by commit revision.
+    async fn in_force(&mut self, key: i64, view: &ViewName) -> Result<Vec<Standing>, Failure> {
+        let rows: Vec<(i64, String, i32, String, String)> =
+            sqlx::query_as(statements::OVERLAYS_IN_FORCE)
+                .bind(key)
+                .bind(view.as_str())
+                .fetch_all(&mut self.conn)
+                .await?;
+        let standing = |(commit_revision, id, kind, covered, kept): (i64, String, i32, _, _)| {
+            let bad = |column| Error::Corrupt { table: "overlays", column, row: commit_revision };
+            let rows = |text: String, column| -> Result<RowSet, Error> {
+                values::ranges_from(&text).ok_or_else(|| bad(column))
+            };
+            let kind = kind_from_pb(kind).map_err(|_| bad("kind"))?;
+            let rule = InForce {
+                id: OverlayId::new(&id),
+                is_range: kind != OverlayKind::Clear,
+                covered: rows(covered, "covered")?,
+                kept: rows(kept, "kept")?,
+            };
+            Ok(Standing { commit_revision, rule })
+        };
+        rows.into_iter().map(standing).collect()
+    }
+
+    /// Writes a change; each overlay that comes or goes is a revision.
+    async fn change_overlays(
+        &mut self,
+        head: &mut Head,
+        mut change: Change<'_>,
+    ) -> Result<(), Failure> {
+        let rows = self.overlay_rows(change.commits, &mut change.contents);
+        let mut revisions = Vec::new();
+        let mut ends = Vec::new();
+        for overlay in change.commits {
+            revisions.push((head.next_revision().0, COMMITTED, overlay.id.to_string()));
+        }
+        for (commit_revision, id) in &change.ends {
+            let revision = head.next_revision().0;
+            ends.push((*commit_revision, revision));
+            revisions.push((revision, ROLLED_BACK, id.to_string()));
+        }
+        let request = change.request.as_ref();
+        let statement = sqlx::query(statements::CHANGE_OVERLAYS)
+            .bind(head.key)
+            .bind(head.revision.0)
+            .bind(micros(change.at))
+            .bind(change.author)
+            .bind(change.view.as_str())
+            .bind(rows)
+            .bind(change.contents.bytes)
+            .bind(json(&ends))
+            .bind(change.reason)
+            .bind(json(&revisions))
+            .bind(head.next_seq().0)
+            .bind(request.map(|(it, _)| it.id.as_str()))
+            .bind(request.map(|(it, _)| it.digest.as_slice()))
+            .bind(request.map(|(_, known)| json(known)));
+        self.write(statement).await
+    }
+
+    /// The overlays as a JSON array; what is bytes goes into the buffer of the
+    /// summaries.
+    fn overlay_rows(&mut self, overlays: &[Overlay], contents: &mut Packed) -> String {
+        let mut pieces = contents.pieces.clone().into_iter();
+        let mut rows = Vec::with_capacity(overlays.len());
+        for overlay in overlays {
+            let summary = if overlay.summary.is_empty() { None } else { pieces.next() };
+            let content = summary.map(|_| {
+                self.last_content += 1;
+                self.last_content
+            });
+            let cleared = cleared_bytes(overlay);
+            let cleared_at = contents.add_raw(&cleared);
+            let ids: Vec<&str> = overlay.covered_overlays.iter().map(OverlayId::as_str).collect();
+            rows.push((
+                overlay.commit_revision.0,
+                overlay.id.as_str(),
+                i32::from(kind_to_pb(overlay.kind)),
+                (ranges(&overlay.covered), ranges(&overlay.kept)),
+                content,
+                summary.map(|it| it.codec as i64),
+                summary.map(|it| it.offset),
+                summary.map(|it| it.len),
+                cleared_at,
+                cleared.len(),
+                (
+                    overlay.tokens_before,
+                    overlay.tokens_after,
+                    overlay.summarizer.as_str(),
+                    i32::from(cause_to_pb(overlay.cause)),
+                    overlay.stage.as_str(),
+                    overlay.transcript_id.as_str(),
+                    ids,
+                ),
+                contents.add_raw(&overlay.source_digest),
+            ));
+        }
+        json(&rows)
+    }
+}
+
+/// The overlays of a commit as they will be in force.
+fn committed(commit: &CommitOverlays, mut revision: Revision) -> Vec<Overlay> {
+    let in_force = |new: &Overlay| {
+        revision = revision.next();
+        Overlay {
+            view: commit.view.clone(),
+            author: commit.author.clone(),
+            commit_revision: revision,
+            commit_time: rules::kept(commit.at),
+            rollback: None,
+            ..new.clone()
+        }
+    };
+    commit.overlays.iter().map(in_force).collect()
+}
+
+fn cleared_bytes(overlay: &Overlay) -> Vec<u8> {
+    let cleared = overlay.cleared.iter().map(cleared_to_pb).collect();
+    pb::Overlay { cleared, ..pb::Overlay::default() }.encode_to_vec()
+}

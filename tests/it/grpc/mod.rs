@@ -1,0 +1,12 @@
+//! The contract, asked over the wire: codes, reasons, retries, streams.
+#![expect(clippy::unwrap_used, reason = "these are tests, helpers included")]
+
+mod append;
+mod bad_input;
+mod content;
+mod items;
+mod server;
+mod sessions;
+mod sizes;
+pub(crate) mod support;
+mod unbuilt;
