@@ -2,6 +2,7 @@
 
 mod commands;
 mod demo;
+mod docs;
 mod failures;
 mod import;
 mod policy;
