@@ -18,7 +18,7 @@ pub struct Common {
     /// How data is printed.
     #[arg(long, global = true, value_enum, default_value_t = Output::Text)]
     pub output: Output,
-    /// No colours; NO_COLOR does the same, and so does an output that is no terminal.
+    /// No colours; `NO_COLOR` does the same, and so does an output that is no terminal.
     #[arg(long, global = true, env = "NO_COLOR", hide_env = true)]
     #[arg(action = ArgAction::SetTrue, value_parser = any_text_means_yes)]
     pub no_color: bool,

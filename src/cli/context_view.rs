@@ -196,12 +196,9 @@ pub(super) fn start_of_messages(context: &v1::Context, most: usize, width: usize
     lines
 }
 
+/// The rows that it shows; a dot for what no row is shown by.
 fn origin(origin: &v1::Origin) -> String {
-    if origin.synthetic && origin.rows.is_empty() {
-        "·".to_owned()
-    } else {
-        names::ranges(&origin.rows)
-    }
+    if origin.rows.is_empty() { "·".to_owned() } else { names::ranges(&origin.rows) }
 }
 
 /// `seq  role  excerpt`, one line per block.

@@ -171,23 +171,19 @@ fn reductions<'a>(
     in_force: &[&'a v1::Overlay],
 ) -> Vec<Reduced<'a>> {
     let of_row = |reduction: &&v1::Reduction| reduction.content.is_some_and(|at| at.seq == seq);
-    context
-        .reductions
-        .iter()
-        .filter(of_row)
-        .map(|reduction| {
-            let content = reduction.content.unwrap_or_default();
-            let overlays = in_force.iter().copied().chain(&context.overlays);
-            Reduced {
-                block: content.block,
-                stage: &reduction.stage,
-                overlay_id: &reduction.overlay_id,
-                tokens_before: reduction.tokens_before,
-                tokens_after: reduction.tokens_after,
-                shown_as: shown_as(content, &reduction.overlay_id, overlays),
-            }
-        })
-        .collect()
+    let reduced = |reduction: &'a v1::Reduction| {
+        let at = reduction.content.unwrap_or_default();
+        let overlays = in_force.iter().copied().chain(&context.overlays);
+        Reduced {
+            block: at.block,
+            stage: &reduction.stage,
+            overlay_id: &reduction.overlay_id,
+            tokens_before: reduction.tokens_before,
+            tokens_after: reduction.tokens_after,
+            shown_as: shown_as(at, &reduction.overlay_id, overlays),
+        }
+    };
+    context.reductions.iter().filter(of_row).map(reduced).collect()
 }
 
 fn shown_as<'a>(

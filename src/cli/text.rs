@@ -68,9 +68,11 @@ pub(super) fn bar(share: f64, width: usize) -> String {
     bar + &"·".repeat(width.saturating_sub(drawn))
 }
 
-/// A share in percent, `64 %`.
+/// A share in whole percent, `64 %`; rounded down, so that a level that starts
+/// at 85 % is never told of 84.9 %.
 pub(super) fn percent(share: f64) -> String {
-    format!("{:.0} %", share * 100.0)
+    // 0.85 × 100 is a hair below 85.
+    format!("{:.0} %", (share * 100.0 + 1e-9).floor())
 }
 
 /// Green, yellow or red by pressure; the words that go with it say the same.
@@ -134,6 +136,13 @@ mod tests {
             assert_eq!(bar(share, 20).chars().count(), 20, "{share}");
         }
         assert_eq!(bar(0.5, 4), "██··");
+    }
+
+    #[test]
+    fn a_percentage_never_reaches_a_level_before_the_share_does() {
+        assert_eq!(percent(0.8499), "84 %");
+        assert_eq!(percent(0.85), "85 %");
+        assert_eq!(percent(0.29), "29 %");
     }
 
     #[test]

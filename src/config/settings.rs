@@ -70,7 +70,7 @@ fn parse<T: FromStr>(text: &str, expected: &str) -> Result<T, String> {
 }
 
 fn address(text: &str) -> Result<SocketAddr, String> {
-    parse(text, "an address like 127.0.0.1:7420")
+    parse(text, "an address like 127.0.0.1:7437")
 }
 
 fn flag(text: &str) -> Result<bool, String> {

@@ -22,7 +22,7 @@ use script::Line;
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     /// The context window to play it in, in tokens.
-    #[arg(long, default_value_t = 32_000, value_parser = clap::value_parser!(i64).range(1_000..))]
+    #[arg(long, default_value_t = 16_000, value_parser = clap::value_parser!(i64).range(1_000..))]
     window: i64,
     #[command(flatten)]
     policy: PolicyArgs,

@@ -99,23 +99,30 @@ fn print_call(
     let paint = out.paint();
     let budget = context.budget.clone().unwrap_or_default();
     out.line(call_line(played.calls, brought, &budget, paint))?;
-    let acts: Vec<_> = acts.iter().map(|(stage, saved)| act(stage, *saved)).collect();
     let overlays = new_overlays(&played.last, context);
-    if !acts.is_empty() {
-        out.line(paint.cyan(&format!("      ╰─ {}", acts.join(" · "))))?;
-    }
-    for overlay in overlays {
-        let kind = names::overlay_kind(overlay.kind);
-        let what = context_view::what(overlay);
-        out.line(
-            paint.cyan(&format!("      ╰─ new overlay: {kind} of {what}, by {}", overlay.stage)),
-        )?;
+    let recorded = |stage: &str| overlays.iter().any(|overlay| overlay.stage == stage);
+    let at_sight: Vec<_> = acts
+        .iter()
+        .filter(|(stage, _)| !recorded(stage))
+        .map(|(stage, saved)| format!("{stage} saves {}", thousands(*saved)))
+        .collect();
+    let told = overlays.iter().copied().map(overlay_line);
+    for line in (!at_sight.is_empty()).then(|| at_sight.join(" · ")).into_iter().chain(told) {
+        out.line(paint.cyan(&format!("      ╰─ {line}")))?;
     }
     Ok(())
 }
 
-fn act(stage: &str, saved: i64) -> String {
-    format!("{stage} saves {}", thousands(saved))
+/// `new overlay: clear of 3 messages by micro_clear, 8,423 → 7,020 tokens`.
+fn overlay_line(overlay: &v1::Overlay) -> String {
+    format!(
+        "new overlay: {} of {} by {}, {} → {} tokens",
+        names::overlay_kind(overlay.kind),
+        context_view::what(overlay),
+        overlay.stage,
+        thousands(overlay.tokens_before),
+        thousands(overlay.tokens_after)
+    )
 }
 
 fn call_line(call: usize, brought: &str, budget: &v1::TokenBudget, paint: Paint) -> String {

@@ -6,6 +6,7 @@ use crate::{
         content::Content,
         context_view, names,
         out::Out,
+        policy,
         remote::Remote,
         text::{self, excerpt, thousands},
     },
@@ -14,8 +15,9 @@ use crate::{
 
 const SHOWN_MESSAGES: usize = 6;
 const LINE_WIDTH: usize = 96;
+const SHOWN_OVERLAYS: usize = 10;
 /// A window into which the whole session fits.
-const LARGE_WINDOW: i64 = 1_000_000;
+const LARGE_WINDOW: i64 = 200_000;
 
 /// The sections that come from the last context.
 pub(super) fn last_context(played: &Played, out: &mut Out) -> anyhow::Result<()> {
@@ -23,8 +25,10 @@ pub(super) fn last_context(played: &Played, out: &mut Out) -> anyhow::Result<()>
     if let Some(stages) = context_view::stages(&context.stages) {
         section("What each stage saved in the last context", &stages, out)?;
     }
-    if let Some(overlays) = context_view::overlays(&context.overlays) {
-        section("Overlays in force", &overlays, out)?;
+    let older = context.overlays.len().saturating_sub(SHOWN_OVERLAYS);
+    if let Some(overlays) = context_view::overlays(&context.overlays[older..]) {
+        let more = if older > 0 { format!("\n… and {older} older ones") } else { String::new() };
+        section("Overlays in force", &(overlays + &more), out)?;
     }
     let start = context_view::start_of_messages(context, SHOWN_MESSAGES, LINE_WIDTH);
     section("Start of the last context", &start.join("\n"), out)
@@ -37,14 +41,14 @@ pub(super) async fn nothing_is_lost(
     out: &mut Out,
 ) -> anyhow::Result<()> {
     let mut lines = vec![history(session, remote).await?];
+    if let Some(cut) = largest_cut(session, remote).await? {
+        lines.extend(read_back(&cut, session, remote).await?);
+    }
     let overlays = remote.all_overlays(&session.id, "main", false).await?;
-    if let Some(content) = shortened(&overlays, session, remote).await? {
-        lines.extend(read_back(content, session, remote).await?);
-    }
     if let Some(overlay) = overlays.last() {
-        lines.extend(rolled_back(overlay, session, remote).await?);
+        lines.push(rolled_back(overlay, session, remote).await?);
     }
-    lines.push(large_window(session, remote).await?);
+    lines.extend(unreduced(&overlays, session, remote).await?);
     section("Nothing is lost", &lines.join("\n"), out)
 }
 
@@ -73,32 +77,23 @@ async fn history(session: &DemoSession, remote: &mut Remote) -> anyhow::Result<S
     Ok(format!("ReadHistory     {messages} of {} tokens, as they were appended", thousands(tokens)))
 }
 
-/// A piece that is shown shorter: a cleared one, or one that was cut at first sight.
-async fn shortened(
-    overlays: &[v1::Overlay],
+/// The largest piece that is shown shorter.
+async fn largest_cut(
     session: &DemoSession,
     remote: &mut Remote,
-) -> anyhow::Result<Option<(v1::ContentRef, String)>> {
-    let mut cleared = overlays.iter().flat_map(|overlay| &overlay.cleared);
-    if let Some(cleared) = cleared.next() {
-        let content = cleared.content.unwrap_or_default();
-        return Ok(Some((content, format!("shown as {}", excerpt(&cleared.shown_as, 56)))));
-    }
+) -> anyhow::Result<Option<v1::Reduction>> {
     let mut request = session.context_request();
     (request.preview, request.explain) = (true, true);
     let context = remote.get_context(request).await?;
-    let largest = context.reductions.iter().max_by_key(|reduction| reduction.tokens_before);
-    Ok(largest.map(|cut| {
-        let tokens = thousands(cut.tokens_after);
-        (cut.content.unwrap_or_default(), format!("cut by {} to {tokens} tokens", cut.stage))
-    }))
+    Ok(context.reductions.into_iter().max_by_key(|reduction| reduction.tokens_before))
 }
 
 async fn read_back(
-    (content, shown): (v1::ContentRef, String),
+    cut: &v1::Reduction,
     session: &DemoSession,
     remote: &mut Remote,
 ) -> anyhow::Result<Vec<String>> {
+    let content = cut.content.unwrap_or_default();
     let request = v1::ReadContentRequest {
         session_id: session.id.clone(),
         content: Some(content),
@@ -107,10 +102,15 @@ async fn read_back(
     let mut pieces = remote.read_content(request).await?;
     let full = Content::collect(&mut pieces).await?;
     let size = text::bytes(u64::try_from(full.bytes.len()).unwrap_or(u64::MAX));
+    let (seq, block) = (content.seq, content.block);
+    let (before, after) = (thousands(cut.tokens_before), thousands(cut.tokens_after));
     let start = excerpt(&String::from_utf8_lossy(&full.bytes), 60);
     Ok(vec![
-        format!("ReadContent     message {} block {}: {shown}", content.seq, content.block),
-        format!("                its full {size}: {start}"),
+        format!(
+            "ReadContent     message {seq} block {block}, which {} cut from {before} to {after} tokens:",
+            cut.stage
+        ),
+        format!("                all of its {size}: {start}"),
     ])
 }
 
@@ -118,7 +118,7 @@ async fn rolled_back(
     overlay: &v1::Overlay,
     session: &DemoSession,
     remote: &mut Remote,
-) -> anyhow::Result<Vec<String>> {
+) -> anyhow::Result<String> {
     let request = v1::RollbackOverlayRequest {
         session_id: session.id.clone(),
         overlay_id: overlay.id.clone(),
@@ -126,25 +126,33 @@ async fn rolled_back(
         author: "demo".into(),
         ..v1::RollbackOverlayRequest::default()
     };
-    let answer = remote.rollback_overlay(request).await?;
+    let revision = remote.rollback_overlay(request).await?.revision;
     let kind = names::overlay_kind(overlay.kind);
     let what = context_view::what(overlay);
-    Ok(vec![
-        format!("RollbackOverlay {kind} of {what}: shows again from revision {}", answer.revision),
-        "                (the next GetContext may reduce again: the window is as small as before)"
-            .to_owned(),
-    ])
+    Ok(format!(
+        "RollbackOverlay the {kind} of {what} by {}: out of force from revision {revision}",
+        overlay.stage
+    ))
 }
 
-async fn large_window(session: &DemoSession, remote: &mut Remote) -> anyhow::Result<String> {
+/// What a model with a large window would get: nothing was done to the rows.
+async fn unreduced(
+    overlays: &[v1::Overlay],
+    session: &DemoSession,
+    remote: &mut Remote,
+) -> anyhow::Result<Vec<String>> {
     let mut request = session.context_request();
     request.preview = true;
+    request.policy_overrides_json = policy::whole("off", None)?.into();
+    request.expand_overlay_ids = overlays.iter().map(|overlay| overlay.id.clone()).collect();
     request.model = Some(v1::Model { context_window: LARGE_WINDOW, ..v1::Model::default() });
-    let context = remote.get_context(request).await?;
-    let budget = context.budget.unwrap_or_default();
-    Ok(format!(
-        "GetContext      for a window of {} the same session shows {} tokens",
-        thousands(LARGE_WINDOW),
-        thousands(budget.fixed + budget.messages)
-    ))
+    let budget = remote.get_context(request).await?.budget.unwrap_or_default();
+    let tokens = thousands(budget.fixed + budget.messages);
+    Ok(vec![
+        format!(
+            "GetContext      the same session for a window of {}, with policy `off` and",
+            thousands(LARGE_WINDOW)
+        ),
+        format!("                every overlay opened (a preview): {tokens} tokens"),
+    ])
 }

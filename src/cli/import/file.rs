@@ -170,14 +170,17 @@ fn source(head: &[u8], name: &str, asked: Option<&str>) -> anyhow::Result<Source
         (Some(format), Some(found)) => Ok(Source { format, ..found }),
         (None, Some(found)) => Ok(found),
         // A damaged beginning must not keep the rest out.
-        (Some(format), None) if name.ends_with(".jsonl") => {
-            Ok(Source { format, layout: Layout::Lines })
-        }
-        (Some(format), None) => Ok(Source { format, layout: Layout::Document }),
+        (Some(format), None) => Ok(Source { format, layout: layout(name) }),
         (None, None) => anyhow::bail!(
             "expected a recorded session, found none of a known kind; `--format` may name it"
         ),
     }
+}
+
+/// Where the beginning does not tell, the name may.
+fn layout(name: &str) -> Layout {
+    let extension = Path::new(name).extension().unwrap_or_default();
+    if extension.eq_ignore_ascii_case("jsonl") { Layout::Lines } else { Layout::Document }
 }
 
 /// A bar on a terminal, nothing elsewhere.

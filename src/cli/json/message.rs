@@ -64,6 +64,7 @@ impl<'a> RowJson<'a> {
     }
 }
 
+#[expect(clippy::struct_field_names, reason = "the contract's names")]
 #[derive(Serialize)]
 struct UsageJson {
     input_tokens: i64,

@@ -1,1 +1,10 @@
-//! The command line, run as a process.
+//! The command line, run as a process against a server of its own.
+
+mod commands;
+mod demo;
+mod docs;
+mod failures;
+mod import;
+mod policy;
+mod serve;
+mod support;

@@ -1,0 +1,110 @@
+//! Runs the binary, and a server for it to talk to.
+
+use std::{
+    io::{BufRead as _, BufReader},
+    process::{Child, Command, Stdio},
+};
+
+use assert_cmd::assert::Assert;
+use serde_json::Value;
+use tempfile::TempDir;
+
+const BINARY: &str = env!("CARGO_BIN_EXE_concertina");
+
+/// Nothing of the environment that runs the tests may reach the binary.
+fn clean(command: &mut Command) {
+    for name in ["CONCERTINA_SERVER", "CONCERTINA_CONFIG", "CONCERTINA_LISTEN", "NO_COLOR"] {
+        command.env_remove(name);
+    }
+}
+
+/// The binary with these arguments, not run yet.
+pub(super) fn concertina(arguments: &[&str]) -> assert_cmd::Command {
+    let mut command = Command::new(BINARY);
+    clean(&mut command);
+    command.args(arguments);
+    assert_cmd::Command::from_std(command)
+}
+
+/// What it wrote to standard output.
+pub(super) fn stdout(assert: &Assert) -> String {
+    String::from_utf8(assert.get_output().stdout.clone()).expect("data is UTF-8")
+}
+
+/// What it wrote to standard error.
+pub(super) fn stderr(assert: &Assert) -> String {
+    String::from_utf8(assert.get_output().stderr.clone()).expect("words are UTF-8")
+}
+
+/// Each line of standard output as JSON.
+#[track_caller]
+pub(super) fn json_lines(assert: &Assert) -> Vec<Value> {
+    stdout(assert).lines().map(|line| serde_json::from_str(line).expect(line)).collect()
+}
+
+/// A server of its own on a port of its own.
+pub(super) struct Server {
+    child: Child,
+    pub(super) address: String,
+    pub(super) folder: TempDir,
+}
+
+impl Server {
+    /// Starts one and waits until it says where it listens.
+    pub(super) fn start() -> Self {
+        let folder = tempfile::tempdir().expect("a folder");
+        let mut command = Command::new(BINARY);
+        clean(&mut command);
+        command.arg("serve").arg("--data").arg(folder.path().join("data"));
+        command.args(["--listen", "127.0.0.1:0"]);
+        command.stderr(Stdio::piped()).stdout(Stdio::null());
+        let mut child = command.spawn().expect("the binary starts");
+        let mut words = BufReader::new(child.stderr.take().expect("it is piped"));
+        let mut line = String::new();
+        let address = loop {
+            line.clear();
+            assert_ne!(words.read_line(&mut line).expect("words"), 0, "it ended without listening");
+            if let Some(address) = line.strip_prefix("listening on ") {
+                break address.trim().to_owned();
+            }
+        };
+        // A full pipe would stop the server.
+        std::thread::spawn(move || std::io::copy(&mut words, &mut std::io::sink()));
+        Self { child, address, folder }
+    }
+
+    /// A command that talks to this server.
+    pub(super) fn command(&self, arguments: &[&str]) -> assert_cmd::Command {
+        let mut command = concertina(arguments);
+        command.env("CONCERTINA_SERVER", &self.address);
+        command
+    }
+
+    /// Runs a command that must work, and gives its standard output.
+    #[track_caller]
+    pub(super) fn run(&self, arguments: &[&str]) -> String {
+        stdout(&self.command(arguments).assert().success())
+    }
+
+    /// Runs a command that must work, and gives its lines of JSON.
+    #[track_caller]
+    pub(super) fn json(&self, arguments: &[&str]) -> Vec<Value> {
+        let mut command = self.command(arguments);
+        json_lines(&command.args(["--output", "json"]).assert().success())
+    }
+
+    /// Tells it to stop as an operator would, and gives its exit code.
+    pub(super) fn terminate(mut self) -> Option<i32> {
+        let id = self.child.id().to_string();
+        let told = Command::new("kill").args(["-TERM", &id]).status().expect("kill runs");
+        assert!(told.success());
+        self.child.wait().expect("it ends").code()
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
