@@ -92,7 +92,8 @@ impl<'a> Bench<'a> {
             self.in_force.iter().filter(|it| !supersedes.contains(&it.id)).cloned().collect();
         in_force.push(overlay);
         let composed = compose(self.lens, &in_force, self.memo);
-        if composed.tokens >= self.composed.tokens && composed.bytes() >= self.composed.bytes() {
+        let size = |of: &Composed| (of.tokens, of.bytes());
+        if size(&composed) >= size(&self.composed) {
             return false;
         }
         // One that this very plan had proposed was never in force.
