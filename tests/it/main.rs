@@ -4,6 +4,7 @@ mod cli;
 mod grpc;
 mod ingest;
 mod policies;
+mod projection;
 mod render;
 mod store;
 mod tokens;
