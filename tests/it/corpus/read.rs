@@ -17,15 +17,23 @@ pub(crate) struct Conversation {
     pub messages: Vec<Message>,
 }
 
+/// The folders of a corpus whose formats are read.
+const FOLDERS: [&str; 8] = [
+    "claude-code",
+    "codex",
+    "normalized",
+    "openai-chat",
+    "openhands",
+    "pi",
+    "swe-agent",
+    "tau-bench",
+];
+
 /// Every recorded session of a format that is read, in a fixed order.
 pub(crate) fn files(folder: &Path) -> Vec<PathBuf> {
-    let mut files: Vec<PathBuf> = Vec::new();
-    for entry in folder.read_dir().unwrap().map(Result::unwrap) {
-        if entry.file_type().unwrap().is_dir() {
-            files.extend(entry.path().read_dir().unwrap().map(|file| file.unwrap().path()));
-        }
-    }
-    files.retain(|path| source(path).is_some());
+    let folders = FOLDERS.iter().filter_map(|name| folder.join(name).read_dir().ok());
+    let mut files: Vec<PathBuf> =
+        folders.flat_map(|files| files.map(|file| file.unwrap().path())).collect();
     files.sort();
     files
 }
