@@ -203,9 +203,14 @@ fn origin(origin: &v1::Origin) -> String {
 
 /// `seq  role  excerpt`, one line per block.
 fn message_lines(message: &Value, origin: &str, width: usize) -> Vec<String> {
-    let kind = ["role", "type"].iter().find_map(|key| message[*key].as_str()).unwrap_or("?");
+    let kind = match ["role", "type"].iter().find_map(|key| message[*key].as_str()) {
+        Some("function_call") => "call",
+        Some("function_call_output") => "output",
+        Some(kind) => kind,
+        None => "?",
+    };
     let room = width.saturating_sub(23);
-    let mut head = format!("{origin:>7}  {kind:<10}");
+    let mut head = format!("{origin:>7}  {:<10}", excerpt(kind, 10));
     let mut lines = Vec::new();
     for block in block_texts(message) {
         lines.push(format!("{head}  {}", excerpt(&block, room)));
