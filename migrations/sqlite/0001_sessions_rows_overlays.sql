@@ -154,6 +154,9 @@ CREATE TABLE context_items (
     PRIMARY KEY (session, name, view, since_revision)
 ) STRICT, WITHOUT ROWID;
 
+CREATE INDEX context_items_in_force ON context_items (session, name, view)
+    WHERE until_revision IS NULL;
+
 -- Rows that no automatic reduction covers, with the revisions between which each holds.
 CREATE TABLE pins (
     session        INTEGER NOT NULL,

@@ -120,7 +120,7 @@ fn reduction(reduction: &Reduction) -> pb::Reduction {
     pb::Reduction {
         content: Some(codec::range::content_to_pb(reduction.content)),
         stage: reduction.stage.to_string(),
-        overlay_id: reduction.overlay.as_ref().map(|it| it.to_string()).unwrap_or_default(),
+        overlay_id: reduction.overlay.as_ref().map(ToString::to_string).unwrap_or_default(),
         tokens_before: reduction.tokens_before,
         tokens_after: reduction.tokens_after,
     }

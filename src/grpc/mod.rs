@@ -15,4 +15,4 @@ mod status;
 mod stream;
 mod transcript_service;
 
-pub use server::{Running, ServeError, StartError, serve, start, start_over};
+pub use server::{Running, ServeError, StartError, serve, start, start_with};

@@ -1,13 +1,6 @@
 //! From a configuration to a server that listens.
 
-use std::{
-    future::Future,
-    io,
-    net::SocketAddr,
-    path::{Path, PathBuf},
-    sync::Arc,
-    time::Duration,
-};
+use std::{future::Future, io, net::SocketAddr, path::PathBuf, sync::Arc, time::Duration};
 
 use tokio::{net::TcpListener, task::JoinHandle};
 use tokio_util::sync::CancellationToken;
@@ -35,10 +28,7 @@ use crate::{
         },
     },
     service::{Ctx, limits::MIB},
-    store::{
-        Store,
-        sqlite::{self, SqliteStore},
-    },
+    store::sqlite::{OpenError, Options, SqliteStore},
     tokens::{Models, ModelsError},
 };
 
@@ -46,6 +36,10 @@ use crate::{
 const SLACK_BYTES: usize = MIB;
 const KEEPALIVE_INTERVAL: Duration = Duration::from_secs(30);
 const KEEPALIVE_TIMEOUT: Duration = Duration::from_secs(20);
+/// Calls of one connection that may be given up before they are looked at. With
+/// the usual 20, a handful of impatient agents behind one connection would cost
+/// all others theirs.
+const RESETS: usize = 1024;
 /// How often what has a limited life is looked for.
 const EXPIRY_PERIOD: Duration = Duration::from_mins(1);
 
@@ -53,8 +47,8 @@ const EXPIRY_PERIOD: Duration = Duration::from_mins(1);
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
     /// The store cannot be opened.
-    #[error("the store in `{}` cannot be opened", .0.display())]
-    Store(PathBuf, #[source] sqlite::OpenError),
+    #[error(transparent)]
+    Store(#[from] OpenError),
     /// The table of models cannot be read.
     #[error("the table of models `{}` cannot be read", .0.display())]
     ModelsFile(PathBuf, #[source] io::Error),
@@ -116,47 +110,54 @@ impl Running {
     }
 }
 
-/// Opens the store, listens, and serves in the background.
+/// Listens, opens the store, and serves in the background.
 ///
 /// # Errors
 ///
 /// [`StartError`]: nothing was started.
 pub async fn start(config: &Config) -> Result<Running, StartError> {
-    let store = SqliteStore::open(&config.data, sqlite::Options::default()).await;
-    let store = store.map_err(|err| StartError::Store(config.data.clone(), err))?;
-    start_over(Arc::new(store), config).await
+    let models = models(config)?;
+    // The address first: it leaves nothing behind where the store fails.
+    let (listener, address) = listen(config).await?;
+    let store = SqliteStore::open(&config.data, Options::default()).await?;
+    let mut ctx = Ctx::new(Arc::new(store));
+    ctx.limits = config.limits.clone();
+    ctx.default_preset.clone_from(&config.default_preset);
+    ctx.models = Arc::new(models);
+    Ok(spawn(Arc::new(ctx), listener, address, config.drain))
 }
 
-/// As [`start`], over a store that is open already.
+/// Listens and serves in the background with a context that is there already.
 ///
 /// # Errors
 ///
 /// [`StartError`]: nothing was started.
-pub async fn start_over(store: Arc<dyn Store>, config: &Config) -> Result<Running, StartError> {
-    let ctx = Arc::new(context(store, config)?);
+pub async fn start_with(ctx: Arc<Ctx>, config: &Config) -> Result<Running, StartError> {
+    let (listener, address) = listen(config).await?;
+    Ok(spawn(ctx, listener, address, config.drain))
+}
+
+async fn listen(config: &Config) -> Result<(TcpListener, SocketAddr), StartError> {
     let failed = |err| StartError::Listen(config.listen, err);
     let listener = TcpListener::bind(config.listen).await.map_err(failed)?;
     let address = listener.local_addr().map_err(failed)?;
+    Ok((listener, address))
+}
+
+fn spawn(ctx: Arc<Ctx>, listener: TcpListener, address: SocketAddr, drain: Duration) -> Running {
     let shutdown = CancellationToken::new();
     let stop = shutdown.clone().cancelled_owned();
-    let task = tokio::spawn(serve(ctx, listener, stop, config.drain));
-    Ok(Running { address, shutdown, task })
+    let task = tokio::spawn(serve(ctx, listener, stop, drain));
+    Running { address, shutdown, task }
 }
 
-fn context(store: Arc<dyn Store>, config: &Config) -> Result<Ctx, StartError> {
-    let mut ctx = Ctx::new(store);
-    ctx.limits = config.limits.clone();
-    ctx.default_preset.clone_from(&config.default_preset);
-    if let Some(path) = &config.models {
-        ctx.models = Arc::new(read_models(path)?);
-    }
-    Ok(ctx)
-}
-
-fn read_models(path: &Path) -> Result<Models, StartError> {
+fn models(config: &Config) -> Result<Models, StartError> {
+    let Some(path) = &config.models else {
+        return Ok(Models::over_embedded("").unwrap_or_default());
+    };
     let text = std::fs::read_to_string(path);
-    let text = text.map_err(|err| StartError::ModelsFile(path.to_owned(), err))?;
-    Models::over_embedded(&text).map_err(|err| StartError::Models(path.to_owned(), err))
+    let text = text.map_err(|err| StartError::ModelsFile(path.clone(), err))?;
+    Models::over_embedded(&text).map_err(|err| StartError::Models(path.clone(), err))
 }
 
 /// Serves until `shutdown` ends; then no call is taken, those under way have
@@ -218,6 +219,7 @@ fn router(ctx: &Arc<Ctx>) -> Result<Router<Layers>, ServeError> {
     Ok(Server::builder()
         .http2_keepalive_interval(Some(KEEPALIVE_INTERVAL))
         .http2_keepalive_timeout(Some(KEEPALIVE_TIMEOUT))
+        .http2_max_pending_accept_reset_streams(Some(RESETS))
         .layer(Guard::new(ctx.ids.clone()))
         .add_service(sessions)
         .add_service(collapses)

@@ -61,7 +61,7 @@ fn spoken(speech: &Speech<'_>) -> Option<Piece> {
     }
     let is_compaction = matches!(
         speech.items.first(),
-        Some(Item { what: What::Raw(native), .. }) if native.is_compaction()
+        Some(Item { what: What::Raw(native), .. }) if native.kind == "compaction"
     );
     let has_content = !message.blocks.is_empty();
     let piece = message.close(speech.extra_json, Origin::rows(vec![speech.seq]));

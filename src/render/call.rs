@@ -78,7 +78,7 @@ pub(super) enum Mending {
 }
 
 /// The arguments as this format takes them.
-pub(super) fn input<'a>(call: &'a ToolUse, format: WireFormat) -> (Input<'a>, Mending) {
+pub(super) fn input(call: &ToolUse, format: WireFormat) -> (Input<'_>, Mending) {
     if call.wire_type != "custom_tool_call" {
         return object(&call.input_json);
     }

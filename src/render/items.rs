@@ -1,30 +1,31 @@
 //! Context items: what is put around the messages.
 
-use std::borrow::Cow;
-
 use super::{json, text, tools};
 use crate::model::{ContextItem, Placement, WireFormat};
 
-/// The items of a view, by place, in the order of their names; blank ones left
-/// out.
-pub(super) struct Items<'a> {
-    pub(super) system: Vec<Cow<'a, str>>,
-    pub(super) user_context: Vec<Cow<'a, str>>,
+/// The items of a view in one format, by place, in the order of their names;
+/// blank ones left out. May be kept as long as the items are the same.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Items {
+    pub(super) system: Vec<String>,
+    pub(super) user_context: Vec<String>,
     /// Complete with their tags.
     pub(super) reminders: Vec<String>,
     /// Tool definitions in the asked format, JSON objects.
     pub(super) tools: Vec<Vec<u8>>,
 }
 
-impl<'a> Items<'a> {
-    pub(super) fn of(items: &'a [ContextItem], format: WireFormat) -> Self {
+impl Items {
+    /// Makes the items, already filtered for the view, ready for a format.
+    #[must_use]
+    pub fn of(items: &[ContextItem], format: WireFormat) -> Self {
         let mut ordered: Vec<&ContextItem> = items.iter().collect();
         ordered.sort_by(|a, b| a.name.cmp(&b.name));
         let texts = |placement: Placement| {
             ordered
                 .iter()
                 .filter(move |item| item.placement == placement)
-                .map(|item| text::lossy(&item.content).text)
+                .map(|item| text::lossy(&item.content).text.into_owned())
                 .filter(|text| !text::is_blank(text))
         };
         Self {

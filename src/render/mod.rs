@@ -8,7 +8,7 @@
 //! is told as a [`Repair`]. JSON that came in goes out byte for byte: it is cut
 //! into raw slices, never parsed and printed again.
 //!
-//! Start reading at [`mend`], which turns a round into steps that are fit for a
+//! Start reading at `mend`, which turns a round into steps that are fit for a
 //! format; `anthropic`, `chat`, `responses` and `typed` only write them down.
 //! [`check`] is separate code that says which rules a request breaks.
 
@@ -31,7 +31,8 @@ mod text;
 mod tools;
 mod typed;
 
-pub use assemble::{AssembleOptions, Part, Rendered, assemble};
+pub use assemble::{AssembleOptions, Part, Rendered, assemble, assemble_around};
+pub use items::Items;
 pub use piece::{Origin, RenderedRound, Repair, RepairReason};
 
 use crate::model::{WireFormat, shown::ShownRound};
@@ -49,9 +50,9 @@ pub struct RoundStyle {
 #[must_use]
 pub fn round(round: &ShownRound, style: &RoundStyle) -> RenderedRound {
     if style.format == WireFormat::Typed {
-        return typed::round(round, style);
+        return typed::round(round);
     }
-    let mended = mend::round(round, style);
+    let mended = mend::round(round, *style);
     let pieces = match style.format {
         WireFormat::AnthropicMessages | WireFormat::Typed => anthropic::pieces(&mended.steps),
         WireFormat::OpenAiChat => chat::pieces(&mended.steps),

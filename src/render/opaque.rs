@@ -86,10 +86,10 @@ impl<'a> Native<'a> {
                 Place::Message(_) | Place::Result => kind.starts_with("input_"),
             };
         }
-        place != Place::Result
-            && !matches!(kind, "" | "message" | "reasoning")
-            && !kind.ends_with("_output")
-            && !(kind.ends_with("_call") && self.has_value("call_id"))
+        let has_own_shape = matches!(kind, "" | "message" | "reasoning");
+        let wants_partner =
+            kind.ends_with("_output") || (kind.ends_with("_call") && self.has_value("call_id"));
+        !has_own_shape && !wants_partner && place != Place::Result
     }
 
     /// Says whether a key has a value that is neither null nor an empty list.
@@ -105,11 +105,6 @@ impl<'a> Native<'a> {
     pub(super) fn is_responses_part(&self) -> bool {
         let kind = self.kind.as_str();
         kind.starts_with("input_") || kind.starts_with("output_") || kind == "refusal"
-    }
-
-    /// Says whether the provider's own compaction is in it.
-    pub(super) fn is_compaction(&self) -> bool {
-        self.kind.starts_with("compaction")
     }
 
     /// Its JSON without `key`.

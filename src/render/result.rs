@@ -74,17 +74,15 @@ pub(super) fn parts<'a>(
     seq: Seq,
     result: &'a ToolResult,
 ) -> Vec<ResultPart<'a>> {
-    result.output.iter().filter_map(|output| part(mender, seq, output)).collect()
+    result.output.iter().filter_map(|output| shown_part(mender, seq, output)).collect()
 }
 
-fn part<'a>(mender: &mut Mender, seq: Seq, output: &'a ToolOutput) -> Option<ResultPart<'a>> {
+fn shown_part<'a>(mender: &mut Mender, seq: Seq, output: &'a ToolOutput) -> Option<ResultPart<'a>> {
     match output {
         ToolOutput::Text(bytes) => {
-            let mended = text::lossy(bytes);
-            if mended.is_mended {
-                mender.note(seq, RepairReason::InvalidTextReplaced);
-            }
-            (!mender.is_nothing(&mended.text)).then_some(ResultPart::Text(mended.text))
+            let words = text::lossy(bytes);
+            mender.note_if(words.is_mended, seq, RepairReason::InvalidTextReplaced);
+            (!mender.is_nothing(&words.text)).then_some(ResultPart::Text(words.text))
         }
         ToolOutput::Image(image) => Some(match Picture::of(image, mender.format) {
             Some(picture) => ResultPart::Image(picture),

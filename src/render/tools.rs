@@ -14,7 +14,7 @@ use crate::model::{ContextItem, Placement, WireFormat};
 const NO_PARAMETERS: &[u8] = br#"{"type":"object","properties":{}}"#;
 
 /// The definitions of all tool items, in this format; of two tools with one
-/// name the first one's. Tools that only another provider has are left out.
+/// name the first one's is taken. Tools that only another provider has are left out.
 pub(super) fn definitions(items: &[&ContextItem], format: WireFormat) -> Vec<Vec<u8>> {
     let mut out = Vec::new();
     let mut names = HashSet::new();
@@ -25,7 +25,11 @@ pub(super) fn definitions(items: &[&ContextItem], format: WireFormat) -> Vec<Vec
             let Some((name, definition)) = definition(element, item.format, format) else {
                 continue;
             };
-            if name.is_none_or(|name| names.insert(name)) {
+            let is_new = match name {
+                Some(name) => names.insert(name),
+                None => !out.contains(&definition),
+            };
+            if is_new {
                 out.push(definition);
             }
         }

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 
 use super::{
-    RoundStyle, alias,
+    alias,
     mend::{self, loose_items},
     piece::{Origin, RenderedRound, Repair, RepairReason, TypedPiece},
     result, scan,
@@ -22,7 +22,7 @@ use crate::model::{
 };
 
 /// A round as messages: each of its own, the results after their calls.
-pub(super) fn round(round: &ShownRound, _style: &RoundStyle) -> RenderedRound {
+pub(super) fn round(round: &ShownRound) -> RenderedRound {
     let mut out = RenderedRound::default();
     for message in &round.messages {
         let mut draft = Draft::default();
@@ -66,7 +66,9 @@ impl Draft {
             }
             BlockKind::ToolResult(_) => {
                 repairs.push(Repair { seq, reason: RepairReason::OrphanResultToText });
-                self.loose.extend(loose_items(&shown.block));
+                let own =
+                    if message.role == Role::User { &mut self.blocks } else { &mut self.loose };
+                own.extend(loose_items(&shown.block));
             }
             BlockKind::Opaque(opaque) => {
                 if let Some(known) = mend::find_call(round, seq, shown.index) {

@@ -27,3 +27,15 @@ pub fn init(log: &LogConfig) -> Result<(), Box<dyn std::error::Error + Send + Sy
 pub fn is_legal_filter(filter: &str) -> bool {
     EnvFilter::try_new(filter).is_ok()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_filter_is_a_level_or_levels_of_targets() {
+        for (filter, legal) in [("info", true), ("concertina=debug,warn", true), ("a=b=c", false)] {
+            assert_eq!(is_legal_filter(filter), legal, "{filter}");
+        }
+    }
+}

@@ -4,5 +4,6 @@ mod cli;
 mod grpc;
 mod ingest;
 mod policies;
+mod render;
 mod store;
 mod tokens;

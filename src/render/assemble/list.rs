@@ -11,10 +11,11 @@ use crate::{
         json,
         piece::{Origin, Piece, Repair, Speaker},
         responses,
+        text::is_blank,
     },
 };
 
-pub(super) fn messages(parts: &[Part<'_>], items: &Items<'_>, format: WireFormat) -> Rendered {
+pub(super) fn messages(parts: &[Part<'_>], items: &Items, format: WireFormat) -> Rendered {
     let mut repairs = Vec::new();
     let mut pieces = place(parts, items, format, &mut repairs);
     remind(&mut pieces, items, format);
@@ -45,7 +46,7 @@ pub(super) fn messages(parts: &[Part<'_>], items: &Items<'_>, format: WireFormat
 /// All pieces in order, with what has to stand before them.
 fn place(
     parts: &[Part<'_>],
-    items: &Items<'_>,
+    items: &Items,
     format: WireFormat,
     repairs: &mut Vec<Repair>,
 ) -> Vec<Piece> {
@@ -54,6 +55,7 @@ fn place(
     for part in parts {
         match part {
             Part::Round(round) => pieces.extend(round.pieces.iter().cloned()),
+            Part::Notice(notice) if is_blank(&notice.text) => {}
             Part::Notice(notice) => {
                 let overlay = Some(notice.overlay.clone());
                 let origin = Origin { overlay, ..Origin::default() };
@@ -86,7 +88,7 @@ fn place(
 
 /// Reminders come after the last words of the user or a tool, so that a history
 /// which ends with the assistant still does.
-fn remind(pieces: &mut Vec<Piece>, items: &Items<'_>, format: WireFormat) {
+fn remind(pieces: &mut Vec<Piece>, items: &Items, format: WireFormat) {
     let reminders = items.reminders();
     if reminders.is_empty() {
         return;
@@ -104,7 +106,7 @@ fn user_message(texts: &[&str], origin: Origin, format: WireFormat) -> Piece {
 }
 
 /// The instructions, one string.
-fn instructions(items: &Items<'_>) -> Bytes {
+fn instructions(items: &Items) -> Bytes {
     if items.system.is_empty() {
         return Bytes::new();
     }

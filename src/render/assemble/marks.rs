@@ -17,26 +17,27 @@ pub(super) struct Marks {
     pub(super) on_system: bool,
     on_tools: bool,
     /// Piece and block of the marks within messages.
-    places: Vec<(usize, usize)>,
+    in_messages: Vec<(usize, usize)>,
 }
 
 impl Marks {
-    pub(super) fn of(marks: &[CacheMark], placed: &[Placed<'_>], groups: &[Group]) -> Self {
+    pub(super) fn of(asked: &[CacheMark], placed: &[Placed<'_>], groups: &[Group]) -> Self {
         let summary = || {
-            let at = placed.iter().rposition(|it| it.is_summary)?;
-            Some((at, placed.get(at)?.piece.blocks.len().checked_sub(1)?))
+            let index = placed.iter().rposition(|placed| placed.is_summary)?;
+            Some((index, placed.get(index)?.piece.blocks.len().checked_sub(1)?))
         };
-        let mut places = Vec::new();
-        if marks.contains(&CacheMark::LastSummary) {
-            places.extend(summary());
+        let mut in_messages = Vec::new();
+        if asked.contains(&CacheMark::LastSummary) {
+            in_messages.extend(summary());
         }
-        if marks.contains(&CacheMark::LastMessage) {
-            places.extend(last_markable(placed, groups).filter(|it| !places.contains(it)));
+        if asked.contains(&CacheMark::LastMessage) {
+            in_messages
+                .extend(last_markable(placed, groups).filter(|spot| !in_messages.contains(spot)));
         }
         Self {
-            on_system: marks.contains(&CacheMark::System),
-            on_tools: marks.contains(&CacheMark::Tools),
-            places,
+            on_system: asked.contains(&CacheMark::System),
+            on_tools: asked.contains(&CacheMark::Tools),
+            in_messages,
         }
     }
 
@@ -47,11 +48,11 @@ impl Marks {
     /// The block of this piece that bears a mark. A summary has one block, so
     /// no piece bears two.
     pub(super) fn block_of(&self, piece: usize) -> Option<usize> {
-        self.places.iter().find(|(at, _)| *at == piece).map(|(_, block)| *block)
+        self.in_messages.iter().find(|(at, _)| *at == piece).map(|(_, block)| *block)
     }
 
     /// The tools as a JSON list, the last one marked; nothing without tools.
-    pub(super) fn tools(&self, items: &Items<'_>) -> Vec<u8> {
+    pub(super) fn tools(&self, items: &Items) -> Vec<u8> {
         let Some(last) = items.tools.len().checked_sub(1).filter(|_| self.on_tools) else {
             return items.tools_json();
         };

@@ -19,6 +19,7 @@ use crate::{
         items::Items,
         json::{self, Object},
         piece::{Origin, Piece, Repair, SpanKind, Speaker},
+        text::is_blank,
     },
 };
 
@@ -36,7 +37,7 @@ pub(super) struct Group {
     pub(super) keeps_thinking: bool,
 }
 
-pub(super) fn messages(parts: &[Part<'_>], items: &Items<'_>, marks: &[CacheMark]) -> Rendered {
+pub(super) fn messages(parts: &[Part<'_>], items: &Items, marks: &[CacheMark]) -> Rendered {
     let mut repairs = Vec::new();
     let placed = place(parts, items, &mut repairs);
     let mut groups = group(&placed);
@@ -65,7 +66,7 @@ pub(super) fn messages(parts: &[Part<'_>], items: &Items<'_>, marks: &[CacheMark
 }
 
 /// All pieces in order, with what has to stand before them.
-fn place<'a>(parts: &[Part<'a>], items: &Items<'_>, repairs: &mut Vec<Repair>) -> Vec<Placed<'a>> {
+fn place<'a>(parts: &[Part<'a>], items: &Items, repairs: &mut Vec<Repair>) -> Vec<Placed<'a>> {
     let mut placed = Vec::with_capacity(parts.len() * 2 + 1);
     let mut first_part_end = 0;
     for part in parts {
@@ -76,6 +77,7 @@ fn place<'a>(parts: &[Part<'a>], items: &Items<'_>, repairs: &mut Vec<Repair>) -
                     .iter()
                     .map(|piece| Placed { piece: Cow::Borrowed(piece), is_summary: false }),
             ),
+            Part::Notice(notice) if is_blank(&notice.text) => {}
             Part::Notice(notice) => placed.push(Placed {
                 piece: Cow::Owned(anthropic::notice(notice)),
                 is_summary: notice.is_summary,
@@ -196,7 +198,7 @@ fn tail(piece: &Piece) -> &[u8] {
     rest.strip_prefix(b"],").and_then(|rest| rest.strip_suffix(b"}")).unwrap_or_default()
 }
 
-fn system(items: &Items<'_>, marks: &Marks) -> Vec<u8> {
+fn system(items: &Items, marks: &Marks) -> Vec<u8> {
     let mut out = Vec::new();
     let last = items.system.len().saturating_sub(1);
     if !items.system.is_empty() {

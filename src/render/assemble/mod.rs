@@ -61,12 +61,24 @@ const START: &str = "[The conversation starts with the assistant's message.]";
 #[must_use]
 pub fn assemble(parts: &[Part<'_>], options: &AssembleOptions<'_>) -> Rendered {
     let items = Items::of(options.items, options.format);
-    let mut rendered = match options.format {
-        WireFormat::AnthropicMessages => merge::messages(parts, &items, options.cache_marks),
+    assemble_around(parts, &items, options.format, options.cache_marks)
+}
+
+/// Joins parts into a request, around items that were made ready before, for
+/// the same format.
+#[must_use]
+pub fn assemble_around(
+    parts: &[Part<'_>],
+    items: &Items,
+    format: WireFormat,
+    cache_marks: &[CacheMark],
+) -> Rendered {
+    let mut rendered = match format {
+        WireFormat::AnthropicMessages => merge::messages(parts, items, cache_marks),
         WireFormat::OpenAiChat | WireFormat::OpenAiResponses => {
-            list::messages(parts, &items, options.format)
+            list::messages(parts, items, format)
         }
-        WireFormat::Typed => typed::messages(parts, &items),
+        WireFormat::Typed => typed::messages(parts, items),
     };
     let mut repairs = repairs_of(parts);
     repairs.append(&mut rendered.repairs);

@@ -12,7 +12,7 @@ use crate::{
 
 /// There is no place beside the messages: system items stand first, as system
 /// messages. Tools are left to who makes the request of them.
-pub(super) fn messages(parts: &[Part<'_>], items: &Items<'_>) -> Rendered {
+pub(super) fn messages(parts: &[Part<'_>], items: &Items) -> Rendered {
     let mut pieces = Vec::with_capacity(parts.len() * 2 + 4);
     for text in &items.system {
         pieces.push(typed::server_message(Role::System, &[text], Origin::synthetic()));
@@ -38,7 +38,7 @@ pub(super) fn messages(parts: &[Part<'_>], items: &Items<'_>) -> Rendered {
     Rendered { typed, origins, repairs, ..Rendered::default() }
 }
 
-fn remind(pieces: &mut Vec<TypedPiece>, items: &Items<'_>) {
+fn remind(pieces: &mut Vec<TypedPiece>, items: &Items) {
     let reminders = items.reminders();
     if reminders.is_empty() {
         return;

@@ -254,6 +254,9 @@ impl SessionState {
             self.check_in_force(id)?;
         }
         rules::check_ranges(&commit.overlays, &commit.supersedes, in_force)?;
+        if let Some(taken) = commit.overlays.iter().find(|it| self.overlay(&it.id).is_ok()) {
+            return Err(Error::Backend(format!("overlay `{}` exists already", taken.id).into()));
+        }
         let mut overlays = Vec::with_capacity(commit.overlays.len());
         for new in &commit.overlays {
             let overlay = Overlay {

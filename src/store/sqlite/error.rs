@@ -8,6 +8,7 @@ const SQLITE_BUSY: i64 = 5;
 const SQLITE_LOCKED: i64 = 6;
 const SQLITE_IOERR: i64 = 10;
 const SQLITE_FULL: i64 = 13;
+const SQLITE_CONSTRAINT: i64 = 19;
 const SQLITE_NOTADB: i64 = 26;
 
 /// A driver's error that many callers are told of.
@@ -32,6 +33,12 @@ impl Shared {
             (_, sqlx::Error::PoolClosed | sqlx::Error::WorkerCrashed) => Error::Closed,
             _ => Error::Backend(Box::new(self)),
         }
+    }
+
+    /// Says whether only the statement was undone. Other errors may undo the
+    /// whole transaction.
+    pub(super) fn undoes_the_statement(&self) -> bool {
+        primary_code(&self.0) == Some(SQLITE_CONSTRAINT)
     }
 
     /// Says whether a row with such a key is there already.

@@ -28,6 +28,7 @@ use self::{
     command::{Command, PackedAppend, PackedCommit},
     content::Packed,
     error::classify,
+    open::Opened,
     queue::Sender,
 };
 use super::{
@@ -78,10 +79,13 @@ impl SqliteStore {
     ///
     /// See [`OpenError`].
     pub async fn open(folder: &Path, options: Options) -> Result<Self, OpenError> {
-        let opened = open::open(folder, &options).await?;
+        Self::start(open::open(folder, &options).await?, &options).await
+    }
+
+    async fn start(opened: Opened, options: &Options) -> Result<Self, OpenError> {
         let (commands, waiting) = queue::channel();
         let readers = opened.readers.clone();
-        let writer = writer::start(opened, waiting, &options).await?;
+        let writer = writer::start(opened, waiting, options).await?;
         Ok(Self { commands: Some(commands), readers, writer: Mutex::new(Some(writer)) })
     }
 

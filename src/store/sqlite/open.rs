@@ -80,6 +80,9 @@ pub(super) async fn open(folder: &Path, options: &Options) -> Result<Opened, Ope
         MigrateError::VersionMismatch(version) => OpenError::Altered(version),
         other => OpenError::Backend(Box::new(other)),
     })?;
+    for statement in statements::WRITER_SETUP.iter().copied() {
+        sqlx::query(statement).execute(&mut writer).await.map_err(told)?;
+    }
     let readers = SqlitePoolOptions::new()
         .max_connections(options.readers.max(1))
         // A recycled connection would lose its page cache and its statements.

@@ -129,3 +129,55 @@ impl Receiver {
         group
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use futures_util::FutureExt;
+
+    use super::*;
+    use crate::model::Timestamp;
+
+    /// What a caller is told at once; `None` where it has to wait.
+    fn ask(sender: &Sender, bytes: usize) -> Option<Result<u64, Error>> {
+        let expire = |reply| Command::Expire(Timestamp::default(), reply);
+        sender.ask(bytes, expire).now_or_never()
+    }
+
+    #[test]
+    fn r3_a_full_queue_refuses_and_drains() {
+        let (sender, mut receiver) = channel();
+        for _ in 0..MAX_COMMANDS {
+            assert!(ask(&sender, 1).is_none());
+        }
+        assert!(matches!(ask(&sender, 1), Some(Err(Error::Overloaded))));
+        let Some(Next::Group(group)) = receiver.next(false).now_or_never() else {
+            panic!("commands wait");
+        };
+        assert_eq!(group.len(), GROUP_COMMANDS);
+        assert!(ask(&sender, 1).is_none());
+    }
+
+    #[test]
+    fn bytes_that_wait_are_bounded_and_so_is_a_group() {
+        const MIB: usize = 1 << 20;
+        let (sender, mut receiver) = channel();
+        assert!(ask(&sender, 200 * MIB).is_none(), "alone, whatever its size");
+        assert!(matches!(ask(&sender, 1), Some(Err(Error::Overloaded))));
+        assert!(receiver.next(false).now_or_never().is_some());
+        for _ in 0..16 {
+            assert!(ask(&sender, 4 * MIB).is_none());
+        }
+        let Some(Next::Group(group)) = receiver.next(false).now_or_never() else {
+            panic!("commands wait");
+        };
+        assert_eq!(group.len(), 2, "8 MiB");
+    }
+
+    #[test]
+    fn a_queue_without_its_writer_is_closed() {
+        let (sender, receiver) = channel();
+        drop(receiver);
+        assert!(sender.is_closed());
+        assert!(matches!(ask(&sender, 1), Some(Err(Error::Closed))));
+    }
+}

@@ -1,6 +1,17 @@
+use std::sync::Arc;
+
+use bytes::Bytes;
 use sqlx::{Connection, Executor, SqlSafeStr};
 
-use super::{Options, open, statements};
+use super::{Options, SqliteStore, open, statements};
+use crate::{
+    codec,
+    model::{Block, Message, MessageTokens, Namespace, Seq, SessionId, Timestamp},
+    rounds::MessageShape,
+    store::{
+        Append, Appended, Error, NewRow, NewSession, RowsQuery, SessionRef, SetViewParts, Store,
+    },
+};
 
 #[tokio::test]
 async fn every_statement_prepares_against_a_fresh_schema() {
@@ -34,4 +45,91 @@ async fn the_writer_is_durable_and_the_readers_only_read() {
     }
     let written = sqlx::query("DELETE FROM sessions").execute(&opened.readers).await;
     assert!(written.is_err());
+}
+
+fn session(id: &str) -> SessionRef {
+    SessionRef { namespace: Namespace::new("n"), id: SessionId::new(id) }
+}
+
+async fn create(store: &SqliteStore, id: &str) {
+    let main = SetViewParts {
+        preset: String::new(),
+        overrides_json: Bytes::new(),
+        policy_json: Bytes::new(),
+        model: None,
+    };
+    let new = NewSession {
+        session: session(id),
+        display_name: String::new(),
+        labels: [].into(),
+        parent_session_id: String::new(),
+        main,
+        at: Timestamp::default(),
+        request: None,
+    };
+    store.create_session(new).await.unwrap();
+}
+
+/// Appends one message of 100 KB that no compression makes smaller.
+async fn append_noise(store: &SqliteStore, id: &str) -> Result<Appended, Error> {
+    let hash = |n: u32| blake3::hash(&n.to_le_bytes()).to_hex();
+    let text = (0..1_600).map(|n| hash(n).to_string()).collect::<String>();
+    let blocks = vec![Arc::new(Block::text(text))];
+    let message = Message { blocks, ..Message::default() };
+    let encoded = codec::encode(&message);
+    let row = NewRow {
+        digest: codec::digest(&encoded),
+        encoded,
+        tokens: MessageTokens { total: 5, blocks: vec![1] },
+        shape: MessageShape::of(&message),
+        message: Arc::new(message),
+    };
+    let append = Append {
+        session: session(id),
+        rows: vec![row],
+        expected_next_seq: None,
+        author: String::new(),
+        at: Timestamp::default(),
+        request: None,
+    };
+    store.append(append).await
+}
+
+async fn rows(store: &SqliteStore, id: &str) -> Vec<i64> {
+    let query = RowsQuery {
+        first: Seq(1),
+        last: Seq(i64::MAX),
+        newest_first: false,
+        limit: usize::MAX,
+        limit_bytes: usize::MAX,
+    };
+    let rows = store.read_rows(&session(id), query).await.unwrap();
+    rows.iter().map(|it| it.seq.0).collect()
+}
+
+#[tokio::test]
+async fn q5_a_full_disk_is_told_and_writing_goes_on_once_there_is_space() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut opened = open::open(dir.path(), &Options::default()).await.unwrap();
+    sqlx::query("PRAGMA max_page_count = 500").execute(&mut opened.writer).await.unwrap();
+    let store = SqliteStore::start(opened, &Options::default()).await.unwrap();
+    create(&store, "old").await;
+    create(&store, "new").await;
+    for _ in 0..5 {
+        append_noise(&store, "old").await.unwrap();
+    }
+    let mut acknowledged = Vec::new();
+    let full = loop {
+        match append_noise(&store, "new").await {
+            Ok(done) => acknowledged.push(done.first_seq.0),
+            Err(err) => break err,
+        }
+    };
+    assert!(matches!(full, Error::Full(_)), "{full}");
+    assert!(matches!(append_noise(&store, "old").await, Err(Error::Full(_))));
+    assert_eq!(rows(&store, "new").await, acknowledged, "reads go on, nothing is torn");
+    store.delete_session(&session("old")).await.unwrap();
+    let done = append_noise(&store, "new").await.unwrap();
+    assert_eq!(Some(done.first_seq.0 - 1), acknowledged.last().copied());
+    store.close().await;
 }

@@ -35,10 +35,10 @@ pub(super) fn block_tokens(tokens: &MessageTokens) -> Vec<u8> {
     let mut out = Vec::with_capacity(tokens.blocks.len() * 2);
     for mut rest in tokens.blocks.iter().copied() {
         while rest >= 0x80 {
-            out.push((rest & 0x7f) as u8 | 0x80);
+            out.push(rest.to_le_bytes()[0] | 0x80);
             rest >>= 7;
         }
-        out.push(rest as u8);
+        out.push(rest.to_le_bytes()[0]);
     }
     out
 }

@@ -280,7 +280,8 @@ async fn r3_a_caller_that_goes_away_leaves_whole_appends_or_none() {
             tokio::spawn(async move {
                 let request = appending(vec![user(&words), user(&words), user(&words)]);
                 let patience = std::time::Duration::from_micros(number * 50);
-                tokio::time::timeout(patience, client.append_turn(request)).await.is_ok()
+                let outcome = tokio::time::timeout(patience, client.append_turn(request)).await;
+                outcome.ok().map(|answer| answer.unwrap().into_inner().first_seq).is_some()
             })
         })
         .collect();

@@ -4,7 +4,9 @@
 mod append;
 mod bad_input;
 mod content;
+mod context;
 mod items;
+pub(crate) mod remote_store;
 mod server;
 mod sessions;
 mod sizes;

@@ -1,6 +1,13 @@
 //! What every server of gRPC is asked: health, reflection, and an end.
 
-use tonic::Code;
+use std::time::Duration;
+
+use concertina::{
+    config::Config,
+    grpc::{self, StartError},
+    store::sqlite::OpenError,
+};
+use tonic::{Code, transport::Channel};
 use tonic_health::pb::{
     HealthCheckRequest, health_check_response::ServingStatus, health_client::HealthClient,
 };
@@ -82,4 +89,56 @@ async fn i9_what_was_acknowledged_is_there_after_a_restart() {
     assert_eq!(history(&mut client).await, before);
     assert_eq!(append(&mut client, vec![user("three")]).await.first_seq, 3);
     assert_eq!(seqs(&history(&mut client).await), [1, 2, 3]);
+}
+
+#[tokio::test]
+async fn a_folder_that_a_server_uses_is_refused() {
+    let server = TestServer::start().await;
+    let refused = server.second().await;
+    assert!(matches!(refused, Err(StartError::Store(OpenError::InUse(_)))), "{refused:?}");
+}
+
+#[tokio::test]
+async fn an_address_that_is_taken_is_refused_and_the_folder_stays_free() {
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let dir = tempfile::TempDir::new().unwrap();
+    let mut config = Config { data: dir.path().to_owned(), ..Config::default() };
+    config.listen = taken.local_addr().unwrap();
+    let refused = grpc::start(&config).await;
+    assert!(matches!(refused, Err(StartError::Listen(..))), "{refused:?}");
+    drop(taken);
+    grpc::start(&config).await.unwrap().stop().await.unwrap();
+}
+
+#[tokio::test]
+async fn a_table_of_models_of_ones_own_goes_before_the_embedded_one() {
+    let dir = tempfile::TempDir::new().unwrap();
+    let mut config = Config { data: dir.path().join("data"), ..Config::default() };
+    config.listen.set_port(0);
+    config.models = Some(dir.path().join("models.toml"));
+    assert!(matches!(grpc::start(&config).await, Err(StartError::ModelsFile(..))));
+    std::fs::write(dir.path().join("models.toml"), "colour = 1").unwrap();
+    assert!(matches!(grpc::start(&config).await, Err(StartError::Models(..))));
+}
+
+#[tokio::test]
+async fn a_server_that_stops_says_so_and_does_not_wait_for_ever() {
+    let dir = tempfile::TempDir::new().unwrap();
+    let mut config = Config { data: dir.path().to_owned(), ..Config::default() };
+    config.listen.set_port(0);
+    config.drain = Duration::from_millis(50);
+    let running = grpc::start(&config).await.unwrap();
+    let address = running.address();
+    let channel = Channel::from_shared(format!("http://{address}")).unwrap();
+    let mut client = HealthClient::new(channel.connect().await.unwrap());
+    let request = HealthCheckRequest { service: SERVICES[0].into() };
+    let mut changes = client.watch(request).await.unwrap().into_inner();
+    while changes.message().await.unwrap().unwrap().status() != ServingStatus::Serving {}
+    // The stream above is never closed by its reader.
+    running.stop().await.unwrap();
+    let last = changes.message().await.unwrap().unwrap();
+    assert_eq!(last.status(), ServingStatus::NotServing);
+    assert!(tokio::net::TcpStream::connect(address).await.is_err());
+    // The store was closed: its folder is free.
+    grpc::start(&config).await.unwrap().stop().await.unwrap();
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use concertina::{
     config::Config,
-    grpc::{self, Running},
+    grpc::{self, Running, StartError},
     proto::v1::{
         self as pb, Block, Message, Role, Text, ToolOutput, ToolResult, ToolUse, block::Kind,
         collapse_service_client::CollapseServiceClient,
@@ -37,6 +37,11 @@ impl TestServer {
         self.running.stop().await.unwrap();
         let running = grpc::start(&config(&self.dir)).await.unwrap();
         Self { dir: self.dir, running }
+    }
+
+    /// Tries to start another one over the same store while this one runs.
+    pub(crate) async fn second(&self) -> Result<Running, StartError> {
+        grpc::start(&config(&self.dir)).await
     }
 
     pub(crate) async fn channel(&self) -> Channel {

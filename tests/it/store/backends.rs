@@ -9,6 +9,8 @@ use concertina::store::{
 };
 use tempfile::TempDir;
 
+use crate::grpc::remote_store::RemoteStore;
+
 /// A store, and the folder that it lives in as long as it is looked at.
 pub(super) struct Backend {
     pub store: Arc<dyn Store>,
@@ -31,6 +33,11 @@ pub(super) async fn sqlite_that_forgets() -> Backend {
 
 pub(super) fn forgetful() -> Options {
     Options { sessions_in_memory: 1, calls_in_memory: 0, ..Options::default() }
+}
+
+/// What the contract reaches of a store, over the wire.
+pub(super) async fn sqlite_through_grpc() -> Backend {
+    Backend { store: Arc::new(RemoteStore::start().await), _dir: None }
 }
 
 async fn sqlite(options: Options) -> Backend {

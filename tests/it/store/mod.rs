@@ -81,6 +81,7 @@ store_suite!(
     overlays::h3_rolled_back_overlays_stay_on_record,
     overlays::j5_a_repeated_commit_commits_once,
     overlays::what_is_not_there_is_named,
+    overlays::an_overlay_id_is_given_once,
     views::a_view_is_added_and_replaced,
     views::setting_what_is_there_changes_nothing,
     views::a_view_takes_its_first_model_once,
@@ -88,4 +89,20 @@ store_suite!(
     items::items_at_a_revision_are_those_of_then,
     items::an_item_is_named_within_its_view,
     items::calibrations_are_of_a_namespace,
+);
+
+// The cases whose times, tokens and names a client can choose.
+run_on!(
+    sqlite_through_grpc,
+    rows::l5_bytes_come_back_as_they_are,
+    rows::an_append_that_expects_another_seq_writes_nothing,
+    rows::j5_a_repeated_append_writes_once,
+    rows::j5_a_known_request_wins_over_every_other_check,
+    rows::j5_a_request_id_is_of_one_session,
+    reading::rows_are_read_in_pages_from_both_ends,
+    reading::an_absent_session_has_no_rows_to_read,
+    many::two_writers_race_for_one_seq,
+    many::q1_many_appenders_and_a_reader,
+    many::r3_a_caller_that_goes_away_changes_nothing,
+    items::items_at_a_revision_are_those_of_then,
 );

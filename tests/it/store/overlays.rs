@@ -300,3 +300,17 @@ pub(super) async fn what_is_not_there_is_named(store: AnyStore) {
     assert!(is_session(store.rollback_overlay(rollback(&nowhere, "none")).await.unwrap_err()));
     assert!(is_session(store.commit_overlays(commit(&nowhere, 1, Vec::new())).await.unwrap_err()));
 }
+
+pub(super) async fn an_overlay_id_is_given_once(store: AnyStore) {
+    let session = created(&*store, "s").await;
+    let other = created(&*store, "t").await;
+    appended(&*store, &session, 9).await;
+    committed(&*store, &session, vec![collapse("o", 1, 2)]).await.unwrap();
+    let before = store.get_session(&session).await.unwrap();
+    let twice = vec![collapse("p", 3, 4), collapse("o", 5, 6)];
+    let err = committed(&*store, &session, twice).await.unwrap_err();
+    assert!(matches!(err, Error::Backend(_)));
+    assert_eq!(store.get_session(&session).await.unwrap(), before, "nothing happened");
+    assert_eq!(appended(&*store, &session, 1).await.first_seq, Seq(10), "and all goes on");
+    committed(&*store, &other, vec![collapse("o", 1, 2)]).await.unwrap();
+}

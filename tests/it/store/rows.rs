@@ -182,7 +182,7 @@ pub(super) async fn j5_a_request_id_is_of_one_session(store: AnyStore) {
     for id in ["s", "t", "S"] {
         let session = created(&*store, id).await;
         let keyed = Append {
-            request: Some(request("k", id.len() as u8)),
+            request: Some(request("k", id.bytes().next().unwrap())),
             ..append(&session, vec![words(id)])
         };
         assert!(!store.append(keyed).await.unwrap().replayed);

@@ -3,7 +3,7 @@
 use std::{fs, path::Path};
 
 use concertina::{
-    model::Seq,
+    model::{ContextItem, Placement, Role, Seq},
     store::{
         Append, Error, NewSession, SetItem, Store,
         sqlite::{OpenError, Options, SqliteStore},
@@ -53,18 +53,18 @@ async fn full_session(store: &SqliteStore, id: &str) {
     store.create_session(new).await.unwrap();
     let session = session(id);
     let rows = vec![
-        row(message(Default::default(), "lane", vec![])),
+        row(message(Role::User, "lane", vec![])),
         words(&"long ".repeat(5_000)),
-        row(message(concertina::model::Role::Assistant, "", vec![call("a"), call("b")])),
-        row(message(Default::default(), "", vec![result("a", "ok")])),
+        row(message(Role::Assistant, "", vec![call("a"), call("b")])),
+        row(message(Role::User, "", vec![result("a", "ok")])),
     ];
     let keyed = Append { request: Some(request("k", 1)), ..append(&session, rows) };
     store.append(keyed).await.unwrap();
     committed(store, &session, vec![collapse("o", 1, 2)]).await.unwrap();
     for content in ["one", "two"] {
-        let item = concertina::model::ContextItem {
+        let item = ContextItem {
             name: "i".into(),
-            placement: concertina::model::Placement::System,
+            placement: Placement::System,
             content: content.into(),
             format: None,
             view: None,
@@ -86,7 +86,7 @@ async fn i9_what_was_acknowledged_is_there_after_a_drop() {
     let store = opened(&dir).await;
     assert_eq!(all_rows(&store, &session("s")).await, rows);
     assert_eq!(store.get_session(&session("s")).await.unwrap(), before);
-    let answer = row(message(Default::default(), "", vec![result("b", "late")]));
+    let answer = row(message(Role::User, "", vec![result("b", "late")]));
     let done = store.append(append(&session("s"), vec![answer])).await.unwrap();
     assert_eq!((done.first_seq, done.placements[0].round), (Seq(5), Seq(3)));
     assert_eq!(done.placements[0].settles, [Seq(3)]);

@@ -45,18 +45,18 @@ pub(in super::super) async fn list_items(
     at: ItemAt,
 ) -> Result<Vec<ContextItem>, Failure> {
     let (_, newest) = find_session(conn, session).await?;
-    let revision = match at {
-        ItemAt::Now => None,
+    let statement = match at {
+        ItemAt::Now => statements::LIST_ITEMS,
         ItemAt::Revision(revision) if revision > newest => {
             return Err(Error::RevisionNotFound { revision, newest }.into());
         }
-        ItemAt::Revision(revision) => Some(revision.0),
+        ItemAt::Revision(_) => statements::LIST_ITEMS_AT,
     };
-    let rows: Vec<ItemRow> = sqlx::query_as(statements::LIST_ITEMS)
-        .bind(session.namespace.as_str())
-        .bind(session.id.as_str())
-        .bind(revision)
-        .fetch_all(conn)
-        .await?;
+    let mut statement =
+        sqlx::query_as(statement).bind(session.namespace.as_str()).bind(session.id.as_str());
+    if let ItemAt::Revision(revision) = at {
+        statement = statement.bind(revision.0);
+    }
+    let rows: Vec<ItemRow> = statement.fetch_all(conn).await?;
     Ok(rows.into_iter().map(item_from).collect::<Result<_, _>>()?)
 }

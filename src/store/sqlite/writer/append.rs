@@ -1,4 +1,4 @@
-//! Appending rows: one query string, whatever they are.
+//! Appending rows: one statement, whatever they are.
 
 use super::{
     super::{command::PackedAppend, content::Packed, error::Failure, statements, values},
@@ -80,6 +80,7 @@ impl Writer {
             .bind(values::json(&ids))
             .fetch_all(&mut self.conn)
             .await?;
+        head.ids_in_memory += ids.len();
         for id in ids {
             let of_id = found.iter().filter(|it| it.id == id);
             head.ledger.learn(&id, of_id.map(CallRow::known).collect());
@@ -101,9 +102,8 @@ impl Writer {
         }
         let (rows, digests) = rows(append, &contents, tokens_before, appended);
         let known: Known = (appended.first_seq.0, appended.last_seq.0, appended.revision.0);
-        let statement =
-            if pairing.is_empty() { statements::APPEND_WORDS } else { statements::APPEND };
-        let mut statement = sqlx::query(statement)
+        let pairing = (!pairing.is_empty()).then_some(pairing);
+        let statement = sqlx::query(statements::APPEND)
             .bind(head.key)
             .bind(appended.revision.0)
             .bind(micros(append.at))
@@ -117,17 +117,12 @@ impl Writer {
             .bind(head.tokens)
             .bind(append.request.as_ref().map(|it| it.id.as_str()))
             .bind(append.request.as_ref().map(|it| it.digest.as_slice()))
-            .bind(append.request.as_ref().map(|_| values::json(&known)));
-        if !pairing.is_empty() {
-            statement = statement
-                .bind(pairing.new_rounds())
-                .bind(pairing.new_calls())
-                .bind(pairing.changed_rounds())
-                .bind(pairing.answered_calls());
-        }
+            .bind(append.request.as_ref().map(|_| values::json(&known)))
+            .bind(pairing.as_ref().map(Pairing::rounds))
+            .bind(pairing.as_ref().map(Pairing::calls));
         // Ids of an append that is undone are not given again.
         self.last_content += i64::try_from(append.rows.len()).unwrap_or(i64::MAX);
-        self.write(statement).await
+        self.write_one(statement).await
     }
 }
 
@@ -174,6 +169,7 @@ fn place(head: &mut Head, rows: &[NewRow]) -> Vec<Placement> {
     let mut placements = Vec::with_capacity(rows.len());
     for row in rows {
         placements.push(head.ledger.place(&row.shape));
+        head.ids_in_memory += row.shape.calls.len();
         head.tokens += row.tokens.total;
     }
     placements

@@ -25,7 +25,8 @@ impl Writer {
         self.last_session += 1;
         let key = self.last_session;
         self.insert_session(&new, key).await?;
-        let head = Head { key, revision: Revision(1), tokens: 0, ledger: Ledger::new() };
+        let (revision, ledger) = (Revision(1), Ledger::new());
+        let head = Head { key, revision, tokens: 0, ledger, ids_in_memory: 0 };
         self.heads.put(&new.session, head);
         Ok((session(new), false))
     }

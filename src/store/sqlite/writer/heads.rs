@@ -22,6 +22,8 @@ pub(super) struct Head {
     pub revision: Revision,
     pub tokens: i64,
     pub ledger: Ledger,
+    /// Call ids that the ledger took in since it last forgot them.
+    pub ids_in_memory: usize,
 }
 
 impl Head {
@@ -39,48 +41,49 @@ impl Head {
 /// The heads of the sessions that were written to last.
 #[derive(Debug)]
 pub(super) struct Heads {
-    heads: HashMap<SessionRef, (u64, Head)>,
+    by_session: HashMap<SessionRef, (u64, Head)>,
     uses: u64,
-    most_heads: usize,
+    most_sessions: usize,
     most_calls: usize,
 }
 
 impl Heads {
     pub(super) fn new(options: &Options) -> Self {
         Self {
-            heads: HashMap::new(),
+            by_session: HashMap::new(),
             uses: 0,
-            most_heads: options.sessions_in_memory.max(1),
+            most_sessions: options.sessions_in_memory.max(1),
             most_calls: options.calls_in_memory,
         }
     }
 
     pub(super) fn take(&mut self, session: &SessionRef) -> Option<Head> {
-        self.heads.remove(session).map(|(_, head)| head)
+        self.by_session.remove(session).map(|(_, head)| head)
     }
 
     pub(super) fn put(&mut self, session: &SessionRef, mut head: Head) {
-        if head.ledger.known_calls() > self.most_calls {
+        if head.ids_in_memory > self.most_calls {
             head.ledger.forget_calls();
+            head.ids_in_memory = 0;
         }
-        if self.heads.len() >= self.most_heads {
+        if self.by_session.len() >= self.most_sessions {
             self.forget_a_quarter();
         }
         self.uses += 1;
-        self.heads.insert(session.clone(), (self.uses, head));
+        self.by_session.insert(session.clone(), (self.uses, head));
     }
 
     pub(super) fn clear(&mut self) {
-        self.heads.clear();
+        self.by_session.clear();
     }
 
     /// Forgets those that were used longest ago; several at once, so that the
     /// search for them is paid for rarely.
     fn forget_a_quarter(&mut self) {
-        let mut uses: Vec<u64> = self.heads.values().map(|(used, _)| *used).collect();
+        let mut uses: Vec<u64> = self.by_session.values().map(|(used, _)| *used).collect();
         uses.sort_unstable();
         if let Some(newest_to_go) = uses.get(uses.len() / 4).copied() {
-            self.heads.retain(|_, (used, _)| *used > newest_to_go);
+            self.by_session.retain(|_, (used, _)| *used > newest_to_go);
         }
     }
 }
@@ -114,7 +117,7 @@ impl Writer {
             };
             Ledger::resume(Seq(next_seq), turn, open.into_iter().map(state).collect())
         };
-        Ok(Head { key, revision: Revision(revision), tokens, ledger })
+        Ok(Head { key, revision: Revision(revision), tokens, ledger, ids_in_memory: 0 })
     }
 }
 

@@ -218,6 +218,13 @@ impl Writer {
         }
     }
 
+    /// Runs a command that is one statement.
+    async fn write_one(&mut self, statement: Bound<'_>) -> Result<(), Failure> {
+        let Err(err) = statement.execute(&mut self.conn).await else { return Ok(()) };
+        let err = Shared::from(err);
+        Err(if err.undoes_the_statement() { Failure::Undone(err) } else { Failure::Lost(err) })
+    }
+
     /// Empties the log, closes, lets the next server in, and says so.
     async fn end(mut self, lock: File) {
         let mut result = Ok(());

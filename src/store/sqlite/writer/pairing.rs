@@ -9,30 +9,24 @@ use crate::{
     store::NewRow,
 };
 
-/// Rows to add and to change.
+/// Rounds and calls that are new or change.
 #[derive(Debug, Default)]
 pub(super) struct Pairing<'a> {
-    new_rounds: BTreeMap<Seq, NewRound<'a>>,
-    new_calls: BTreeMap<CallKey, NewCall<'a>>,
-    changed_rounds: BTreeMap<Seq, ChangedRound>,
-    answered_calls: BTreeMap<CallKey, NewCall<'a>>,
-}
-
-#[derive(Debug)]
-struct NewRound<'a> {
-    lane: &'a str,
-    unanswered: usize,
-    settled: Option<Seq>,
+    rounds: BTreeMap<Seq, Round<'a>>,
+    calls: BTreeMap<CallKey, Call<'a>>,
 }
 
 #[derive(Debug, Default)]
-struct ChangedRound {
-    answers: usize,
+struct Round<'a> {
+    /// Of a new round; one that is there keeps its own.
+    lane: &'a str,
+    /// How many calls without an answer came or (below zero) went.
+    unanswered: i64,
     settled: Option<Seq>,
 }
 
 #[derive(Debug)]
-struct NewCall<'a> {
+struct Call<'a> {
     id: &'a str,
     answer: Option<(Seq, u32)>,
 }
@@ -43,77 +37,48 @@ impl<'a> Pairing<'a> {
         for answered in &placement.answers {
             self.add_answer(row, placement.seq, answered);
         }
-        for round in &placement.settles {
-            if let Some(new) = self.new_rounds.get_mut(round) {
-                new.settled = Some(placement.seq);
-            } else if *round != placement.seq {
-                self.changed_rounds.entry(*round).or_default().settled = Some(placement.seq);
-            }
+        // A message without calls settles as it comes and has no round to keep.
+        for round in placement.settles.iter().filter(|round| **round != placement.seq) {
+            self.rounds.entry(*round).or_default().settled = Some(placement.seq);
         }
-        if placement.calls.is_empty() {
-            return;
-        }
-        let unanswered = placement.calls.len();
-        let round = NewRound { lane: &row.shape.lane, unanswered, settled: None };
-        self.new_rounds.insert(placement.seq, round);
         for (block, id, _) in &placement.calls {
             let call = CallKey { seq: placement.seq, block: *block };
-            self.new_calls.insert(call, NewCall { id, answer: None });
+            self.calls.insert(call, Call { id, answer: None });
+            let round = self.rounds.entry(placement.seq).or_default();
+            round.lane = &row.shape.lane;
+            round.unanswered += 1;
         }
     }
 
     fn add_answer(&mut self, row: &'a NewRow, seq: Seq, answered: &Answered) {
-        let call = answered.call;
         if answered.supersedes.is_none() && !answered.is_late {
-            match self.new_rounds.get_mut(&call.seq) {
-                Some(round) => round.unanswered = round.unanswered.saturating_sub(1),
-                None => self.changed_rounds.entry(call.seq).or_default().answers += 1,
-            }
-        }
-        let answer = Some((seq, answered.block));
-        if let Some(new) = self.new_calls.get_mut(&call) {
-            new.answer = answer;
-            return;
+            self.rounds.entry(answered.call.seq).or_default().unanswered -= 1;
         }
         let result = row.shape.results.iter().find(|it| it.block == answered.block);
         if let Some(result) = result {
-            self.answered_calls.insert(call, NewCall { id: &result.id, answer });
+            let call = Call { id: &result.id, answer: Some((seq, answered.block)) };
+            self.calls.insert(answered.call, call);
         }
     }
 
     /// Says whether the append neither calls nor answers anything.
     pub(super) fn is_empty(&self) -> bool {
-        self.new_rounds.is_empty()
-            && self.changed_rounds.is_empty()
-            && self.answered_calls.is_empty()
+        self.rounds.is_empty() && self.calls.is_empty()
     }
 
-    pub(super) fn new_rounds(&self) -> String {
-        let row = |(seq, it): (&Seq, &NewRound<'a>)| {
-            (seq.0, it.lane.to_owned(), it.unanswered, it.settled.map(|seq| seq.0))
+    /// The rounds as a JSON array of rows.
+    pub(super) fn rounds(&self) -> String {
+        let row = |(seq, it): (&Seq, &Round<'a>)| {
+            (seq.0, it.lane, it.unanswered, it.settled.map(|seq| seq.0))
         };
-        json(&self.new_rounds.iter().map(row).collect::<Vec<_>>())
+        json(&self.rounds.iter().map(row).collect::<Vec<_>>())
     }
 
-    pub(super) fn new_calls(&self) -> String {
-        calls(&self.new_calls)
+    /// The calls as a JSON array of rows.
+    pub(super) fn calls(&self) -> String {
+        let row = |(key, it): (&CallKey, &Call<'a>)| {
+            (it.id, key.seq.0, key.block, it.answer.map(|it| it.0.0), it.answer.map(|it| it.1))
+        };
+        json(&self.calls.iter().map(row).collect::<Vec<_>>())
     }
-
-    pub(super) fn changed_rounds(&self) -> String {
-        let row =
-            |(seq, it): (&Seq, &ChangedRound)| (seq.0, it.answers, it.settled.map(|seq| seq.0));
-        json(&self.changed_rounds.iter().map(row).collect::<Vec<_>>())
-    }
-
-    pub(super) fn answered_calls(&self) -> String {
-        calls(&self.answered_calls)
-    }
-}
-
-fn calls(calls: &BTreeMap<CallKey, NewCall<'_>>) -> String {
-    let row = |(key, it): (&CallKey, &NewCall<'_>)| {
-        let (seq, block) = (it.answer.map(|it| it.0.0), it.answer.map(|it| it.1));
-        (it.id.to_owned(), key.seq.0, key.block, seq, block)
-    };
-    json(&calls.iter().map(row).collect::<Vec<_>>())
 }
