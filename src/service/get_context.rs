@@ -94,10 +94,6 @@ async fn freshen(
     came
 }
 
-fn loaded(state: &State) -> Result<&Session> {
-    state.session.as_ref().ok_or_else(|| Error::internal(NotLoaded))
-}
-
 #[derive(Debug, thiserror::Error)]
 #[error("the session's state was not loaded")]
 struct NotLoaded;
@@ -174,7 +170,6 @@ async fn job(
         overrides,
         expand,
         explain: input.explain,
-        known_fingerprint: input.known_fingerprint.clone(),
         now: ctx.clock.now(),
         fired: Vec::new(),
     })

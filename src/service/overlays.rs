@@ -12,11 +12,11 @@ use super::{
 };
 use crate::{
     model::{
-        BlockKind, Cause, Cleared, ContentRef, Overlay, OverlayId, OverlayKind, RowSet, Seq,
-        SeqRange, ToolOutput, ViewName,
+        BlockKind, Cause, Cleared, ContentRef, Overlay, OverlayId, OverlayKind, Revision, RowSet,
+        Seq, SeqRange, ToolOutput, ViewName,
     },
     projection::{self, ManualSnip},
-    store::{CommitOverlays, RequestKey, RollbackOverlay, RolledBack, SessionRef, Store},
+    store::{self, CommitOverlays, RequestKey, RollbackOverlay, RolledBack, SessionRef, Store},
 };
 
 /// Pieces of one clear.
@@ -254,11 +254,26 @@ async fn replay(
     request: Option<&RequestKey>,
 ) -> Result<Option<OverlayOutput>> {
     let Some(request) = request else { return Ok(None) };
-    let known = ctx.store.find_committed(session, view, request).await?;
-    Ok(known.and_then(|known| {
-        let overlay = known.overlays.into_iter().next()?;
-        Some(OverlayOutput { overlay, revision: known.revision })
-    }))
+    // An empty commit under a plan that can never hold: a known request wins
+    // over that, and of an unknown one nothing is kept.
+    let ask = CommitOverlays {
+        session: session.clone(),
+        view: view.clone(),
+        planned_at: Revision::default(),
+        overlays: Vec::new(),
+        supersedes: Vec::new(),
+        author: String::new(),
+        at: ctx.clock.now(),
+        request: Some(request.clone()),
+    };
+    let known = match ctx.store.commit_overlays(ask).await {
+        Ok(known) => known,
+        Err(store::Error::PlanOutdated { .. }) => return Ok(None),
+        Err(err) => return Err(err.into()),
+    };
+    let revision = known.revision;
+    let overlay = known.overlays.into_iter().next().filter(|_| known.replayed);
+    Ok(overlay.map(|overlay| OverlayOutput { overlay, revision }))
 }
 
 /// What to show instead of each piece.
@@ -377,7 +392,7 @@ fn blank(
         cause: Cause::Manual,
         stage: String::new(),
         author: String::new(),
-        commit_revision: crate::model::Revision::default(),
+        commit_revision: Revision::default(),
         commit_time: at,
         rollback: None,
         transcript_id: String::new(),

@@ -144,23 +144,6 @@ pub trait Store: Send + Sync {
     /// * [`Error::RequestIdReused`].
     async fn commit_overlays(&self, commit: CommitOverlays) -> Result<Committed, Error>;
 
-    /// What an earlier commit of that request came to; `None` where there was
-    /// none.
-    ///
-    /// # Errors
-    ///
-    /// * [`Error::NotFound`] where the session is not there.
-    /// * [`Error::RequestIdReused`].
-    async fn find_committed(
-        &self,
-        session: &SessionRef,
-        view: &ViewName,
-        request: &RequestKey,
-    ) -> Result<Option<Committed>, Error> {
-        let _ = (session, view, request);
-        Ok(None)
-    }
-
     /// Takes one overlay out of force, at any depth.
     ///
     /// # Errors

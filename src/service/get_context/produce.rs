@@ -33,7 +33,6 @@ pub(super) struct Job {
     pub overrides: Option<Arc<Policy>>,
     pub expand: Vec<OverlayId>,
     pub explain: bool,
-    pub known_fingerprint: String,
     pub now: Timestamp,
     /// Stages that acted in an earlier attempt, and why.
     pub fired: Vec<(StageKind, &'static str)>,

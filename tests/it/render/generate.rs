@@ -108,7 +108,9 @@ impl Draft {
             *next += 1;
             let blocks: Vec<ShownBlock> = (0..)
                 .zip(blocks)
-                .filter_map(|(index, block)| Some(ShownBlock { index, block: Arc::new(block?) }))
+                .filter_map(|(index, block)| {
+                    Some(ShownBlock { index, block: Arc::new(block?), tokens: 1 })
+                })
                 .collect();
             for shown in &blocks {
                 let Some(call_id) = call_id(role, &shown.block) else { continue };
@@ -116,7 +118,7 @@ impl Draft {
                 let answer = match self.answers.get(at).cloned().flatten() {
                     None => Answer::Missing,
                     Some((block, moved)) => {
-                        Answer::Result { seq, index: 0, block: Arc::new(block), moved }
+                        Answer::Result { seq, index: 0, block: Arc::new(block), tokens: 1, moved }
                     }
                 };
                 let id: Arc<str> = Arc::from(call_id);

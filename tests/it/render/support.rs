@@ -93,7 +93,9 @@ pub(crate) fn message(seq: i64, role: Role, blocks: Vec<Block>) -> ShownMessage 
         provider_id: Arc::from(""),
         format: None,
         extra_json: Bytes::new(),
-        blocks: blocks.map(|(block, index)| ShownBlock { index, block: Arc::new(block) }).collect(),
+        blocks: blocks
+            .map(|(block, index)| ShownBlock { index, block: Arc::new(block), tokens: 1 })
+            .collect(),
     }
 }
 
@@ -130,7 +132,8 @@ pub(crate) fn assistant(seq: i64, blocks: Vec<Block>) -> ShownRound {
 pub(crate) fn answered(mut round: ShownRound, results: Vec<Block>) -> ShownRound {
     for ((call, block), step) in round.calls.iter_mut().zip(results).zip(1..) {
         let seq = Seq(round.id.0 + step);
-        call.answer = Answer::Result { seq, index: 0, block: Arc::new(block), moved: false };
+        call.answer =
+            Answer::Result { seq, index: 0, block: Arc::new(block), tokens: 1, moved: false };
     }
     round
 }

@@ -84,7 +84,7 @@ fn opaque_calls_go_with_their_results_or_become_words() {
     let made = opaque(r#"{"type":"shell_call","call_id":"c1","action":{"b":1,"a":2}}"#, false);
     let came = opaque(r#"{"type":"shell_call_output","call_id":"c1","output":[{"x":1}]}"#, true);
     let mut round = assistant(2, vec![made]);
-    let answer = |block| Answer::Result { seq: Seq(3), index: 0, block, moved: false };
+    let answer = |block| Answer::Result { seq: Seq(3), index: 0, block, tokens: 1, moved: false };
     round.calls = vec![concertina::model::shown::ShownCall {
         seq: Seq(2),
         block: 0,
