@@ -20,8 +20,7 @@ import fake_provider
 proto, out = pathlib.Path(__file__).resolve().parent.parent / "proto", tempfile.mkdtemp()
 well_known = pathlib.Path(grpc_tools.__file__).parent / "_proto"
 files = [str(path) for path in proto.rglob("*.proto")]
-if protoc.main(["protoc", f"-I{proto}", f"-I{well_known}", f"--python_out={out}", f"--grpc_python_out={out}", *files]):
-    sys.exit("the contract does not compile")
+protoc.main(["protoc", f"-I{proto}", f"-I{well_known}", f"--python_out={out}", f"--grpc_python_out={out}", *files])
 sys.path.insert(0, out)
 from concertina.v1 import message_pb2, session_pb2, session_service_pb2 as api, session_service_pb2_grpc  # noqa: E402
 
@@ -48,7 +47,7 @@ def append(session, message, fingerprint=""):
 def call_model(context):
     """Sends the context as it is: the same bytes as last time are what a provider caches."""
     body = b'{"model":%s,"max_tokens":1024' % json.dumps(model.name).encode()
-    body += b"".join(b',"%s":%s' % part for part in ((b"system", context.system_json), (b"tools", context.tools_json)) if part[1])
+    body += b',"system":%s,"tools":%s' % (context.system_json, context.tools_json)
     body += b',"messages":[%s]}' % b",".join(context.messages_json)
     headers = {"content-type": "application/json", "anthropic-version": "2023-06-01",
                "x-api-key": os.environ.get("ANTHROPIC_API_KEY", "none")}
@@ -77,8 +76,7 @@ def run_turn(session, request):
         except urllib.error.HTTPError as refusal:
             if refusal.code not in (400, 413):
                 raise
-            context = smaller(session, context)
-            answer = call_model(context)
+            answer = call_model(context := smaller(session, context))
         append(session, answer, context.fingerprint)  # the whole response: its usage calibrates the counting
         blocks = json.loads(answer)["content"]
         calls = [block for block in blocks if block["type"] == "tool_use"]

@@ -6,6 +6,7 @@
     missing_docs,
     clippy::pedantic,
     clippy::allow_attributes,
+    clippy::large_enum_variant,
     clippy::allow_attributes_without_reason,
     reason = "generated; the comments stand in the .proto files"
 )]

@@ -30,6 +30,7 @@ mod out;
 mod overlays;
 mod policy;
 mod remote;
+mod rendered;
 mod rollback;
 mod serve;
 mod sessions;

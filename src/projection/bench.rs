@@ -1,15 +1,18 @@
 //! The workbench of a plan: the view as it stands, measured, and the means to
 //! lay one more overlay on it.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
 
 use super::{
     Composed, Lens, Memo, Window,
     compose::{compose, plain_block},
 };
 use crate::model::{
-    BlockKind, Cause, Cleared, ImageSource, Overlay, OverlayId, OverlayKind, Policy, Revision,
-    RowSet, Seq, SeqRange, StageKind, Timestamp, ToolOutput, ViewName,
+    Block, BlockKind, Cause, Cleared, ImageSource, Overlay, OverlayId, OverlayKind, Policy,
+    Revision, RowSet, Seq, SeqRange, StageKind, Timestamp, ToolOutput, ViewName,
     shown::{Answer, Entry, ShownRound},
 };
 
@@ -96,16 +99,16 @@ impl<'a> Bench<'a> {
         if size(&composed) >= size(&self.composed) {
             return false;
         }
-        // One that this very plan had proposed was never in force.
-        let is_new = |id: &OverlayId| self.added.iter().any(|it| it.id == *id);
-        let stored = supersedes.iter().filter(|id| !is_new(id)).cloned();
-        self.superseded.extend(stored);
         if let Some(overlay) = in_force.last_mut() {
             overlay.tokens_before = self.composed.tokens;
             overlay.tokens_after = composed.tokens;
             self.added.retain(|it| !supersedes.contains(&it.id));
             self.added.push(overlay.clone());
         }
+        // One that this very plan had proposed was never in force.
+        let was_stored = |id: &OverlayId| self.facts.ever.iter().any(|it| it.id == *id);
+        let stored = supersedes.iter().filter(|id| was_stored(id)).cloned();
+        self.superseded.extend(stored);
         self.in_force = in_force;
         self.composed = composed;
         true
@@ -220,10 +223,23 @@ impl<'a> Bench<'a> {
         self.composed.rounds().find(|round| round.id == id).map_or(0, round_bytes)
     }
 
-    /// Tokens of a stored block as it looked at first sight.
-    pub(crate) fn plain_tokens(&self, seq: Seq, block: u32) -> u32 {
-        let row = self.lens.history.row(seq);
-        row.and_then(|row| plain_block(self.lens, row, block)).map_or(0, |(_, tokens)| tokens)
+    /// The shown rounds with their positions in `visible`; a late answer that
+    /// has lost its round stands at the position of the next.
+    pub(crate) fn placed_rounds(&self) -> impl Iterator<Item = (usize, &ShownRound)> {
+        let mut next = 0;
+        self.composed.rounds().map(move |round| {
+            let at = next;
+            if self.composed.visible.get(next) == Some(&round.id) {
+                next += 1;
+            }
+            (at, round)
+        })
+    }
+
+    /// A stored block as it looked at first sight.
+    pub(crate) fn plain_block(&self, seq: Seq, block: u32) -> Option<Arc<Block>> {
+        let row = self.lens.history.row(seq)?;
+        plain_block(self.lens, row, block).map(|(block, _)| block)
     }
 }
 

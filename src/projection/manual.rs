@@ -65,7 +65,7 @@ fn takes(history: &History, round: &Round, rows: SeqRange) -> bool {
             let has_words = fates.clone().any(|fate| fate.is_none());
             has_words && fates.any(|fate| matches!(fate, Some(Fate::Answers(_))))
         });
-    if ends_with_words { names(&last) } else { round.rows.iter().any(|seq| names(seq)) }
+    if ends_with_words { names(&last) } else { round.rows.iter().any(names) }
 }
 
 /// Uncalibrated tokens of the whole view, without and with one more overlay.

@@ -1,6 +1,6 @@
 //! What each stage has saved, piece by piece, and what fills the window.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Composed, Lens, compose::plain_block, history::Fate};
 use crate::{
@@ -124,10 +124,10 @@ pub fn savings(
     overlays: &[Overlay],
 ) -> BTreeMap<String, Saving> {
     let mut out: BTreeMap<String, Saving> = BTreeMap::new();
-    let mut rows: BTreeMap<(String, Seq), ()> = BTreeMap::new();
+    let mut rows: BTreeSet<(String, Seq)> = BTreeSet::new();
     for reduced in reductions(lens, composed, overlays) {
         out.entry(reduced.stage.clone()).or_default().tokens += reduced.before - reduced.after;
-        if rows.insert((reduced.stage.clone(), reduced.content.seq), ()).is_none() {
+        if rows.insert((reduced.stage.clone(), reduced.content.seq)) {
             out.entry(reduced.stage).or_default().messages += 1;
         }
     }

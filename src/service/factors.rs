@@ -15,10 +15,22 @@ pub struct Factors {
     learned: RwLock<HashMap<String, HashMap<String, f64>>>,
 }
 
+enum Known {
+    /// The namespace was not read from the store yet.
+    NotRead,
+    /// It has no factor for the model.
+    NotLearned,
+    Learned(f64),
+}
+
 impl Factors {
-    fn find(&self, namespace: &str, model: &str) -> Option<Option<f64>> {
+    fn find(&self, namespace: &str, model: &str) -> Known {
         let learned = self.learned.read().unwrap_or_else(PoisonError::into_inner);
-        learned.get(namespace).map(|models| models.get(model).copied())
+        match learned.get(namespace).map(|models| models.get(model)) {
+            None => Known::NotRead,
+            Some(None) => Known::NotLearned,
+            Some(Some(factor)) => Known::Learned(*factor),
+        }
     }
 }
 
@@ -26,8 +38,10 @@ impl Factors {
 /// learned, or the one that the model starts with.
 pub(super) async fn factor(ctx: &Ctx, namespace: &str, model: &str) -> Result<f64> {
     let starting = || ctx.models.find(model).map_or(1.0, |it| it.starting_factor);
-    if let Some(known) = ctx.factors.find(namespace, model) {
-        return Ok(known.unwrap_or_else(starting));
+    match ctx.factors.find(namespace, model) {
+        Known::Learned(factor) => return Ok(factor),
+        Known::NotLearned => return Ok(starting()),
+        Known::NotRead => {}
     }
     let stored: HashMap<String, f64> =
         ctx.store.calibrations(namespace).await?.into_iter().collect();

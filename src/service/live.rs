@@ -75,25 +75,17 @@ impl Live {
     pub(super) fn get(&self, session: &SessionRef) -> Arc<LiveSession> {
         let mut entries = self.lock();
         let now = entries.tick();
-        let (found, previous) = match entries.by_session.get_mut(session) {
-            Some(entry) => {
-                let previous = entry.last_use;
-                entry.last_use = now;
-                (Arc::clone(&entry.session), Some(previous))
-            }
-            None => {
-                let fresh =
-                    Arc::new(LiveSession { newest: AtomicI64::new(0), state: Arc::default() });
-                let entry = Entry { session: Arc::clone(&fresh), last_use: now, bytes: 0 };
-                entries.by_session.insert(session.clone(), entry);
-                (fresh, None)
-            }
-        };
-        if let Some(previous) = previous {
-            entries.by_use.remove(&previous);
-        }
         entries.by_use.insert(now, session.clone());
-        found
+        if let Some(entry) = entries.by_session.get_mut(session) {
+            let previous = std::mem::replace(&mut entry.last_use, now);
+            let found = Arc::clone(&entry.session);
+            entries.by_use.remove(&previous);
+            return found;
+        }
+        let fresh = Arc::new(LiveSession { newest: AtomicI64::new(0), state: Arc::default() });
+        let entry = Entry { session: Arc::clone(&fresh), last_use: now, bytes: 0 };
+        entries.by_session.insert(session.clone(), entry);
+        fresh
     }
 
     /// The session's state, where it is in memory.

@@ -350,18 +350,12 @@ fn check_shown(fields: &mut Fields, field: &str, text: &str) {
 fn content_ref(fields: &mut Fields, index: usize, content: &ContentInput) -> Option<ContentRef> {
     let block = u32::try_from(content.block).ok();
     let output = content.output.map(u32::try_from).transpose().ok();
-    match (content.seq, block, output) {
-        (1.., Some(block), Some(output)) => {
-            Some(ContentRef { seq: Seq(content.seq), block, output })
-        }
-        _ => {
-            fields.wrong(
-                format!("contents[{index}]"),
-                "expected a seq from 1, a block and an output from 0",
-            );
-            None
-        }
+    if let (1.., Some(block), Some(output)) = (content.seq, block, output) {
+        return Some(ContentRef { seq: Seq(content.seq), block, output });
     }
+    fields
+        .wrong(format!("contents[{index}]"), "expected a seq from 1, a block and an output from 0");
+    None
 }
 
 fn range(fields: &mut Fields, rows: Option<(i64, i64)>) -> SeqRange {

@@ -31,6 +31,7 @@ pub fn image(image: &Image) -> u32 {
 
 /// Width and height. Only of the formats that providers take: each further
 /// parser is one more that reads what anybody may send.
+#[must_use]
 pub fn dimensions(bytes: &[u8]) -> Option<(u64, u64)> {
     let head = bytes.get(..HEAD_BYTES).unwrap_or(bytes);
     let known = imagesize::image_type(head).ok()?;

@@ -1,6 +1,7 @@
 //! The integration tests, one binary.
 
 mod cli;
+mod corpus;
 mod grpc;
 mod ingest;
 mod policies;

@@ -8,6 +8,7 @@ use crate::{
         out::Out,
         policy,
         remote::Remote,
+        rendered,
         text::{self, excerpt, thousands},
     },
     proto::v1,
@@ -30,7 +31,7 @@ pub(super) fn last_context(played: &Played, out: &mut Out) -> anyhow::Result<()>
         let more = if older > 0 { format!("\n… and {older} older ones") } else { String::new() };
         section("Overlays in force", &(overlays + &more), out)?;
     }
-    let start = context_view::start_of_messages(context, SHOWN_MESSAGES, LINE_WIDTH);
+    let start = rendered::start(context, SHOWN_MESSAGES, LINE_WIDTH);
     section("Start of the last context", &start.join("\n"), out)
 }
 

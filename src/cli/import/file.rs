@@ -1,6 +1,7 @@
 //! One file, from its bytes to the server.
 
 use std::{
+    collections::BTreeSet,
     fs::File,
     io::{self, BufRead as _, BufReader, IsTerminal as _},
     path::Path,
@@ -25,6 +26,7 @@ pub(super) async fn import(
     path: &Path,
     args: &Args,
     remote: &mut Remote,
+    told: &mut BTreeSet<String>,
     out: &mut Out,
 ) -> anyhow::Result<Report> {
     let opened = File::open(path).context("cannot open it")?;
@@ -34,7 +36,7 @@ pub(super) async fn import(
     let mut input = BufReader::with_capacity(HEAD_BYTES, progress.wrap_read(opened));
     let head = input.fill_buf().context("cannot read it")?;
     let source = source(head, &name, args.format.as_deref())?;
-    let session_id = session(&name, args, remote, out).await?;
+    let session_id = session(&name, args, remote, told, out).await?;
     let reader = Reader::new(source, input);
     let mut import = Import {
         remote,

@@ -9,7 +9,7 @@ mod batch;
 mod file;
 mod report;
 
-use std::path::PathBuf;
+use std::{collections::BTreeSet, path::PathBuf};
 
 use clap::builder::PossibleValuesParser;
 
@@ -46,8 +46,9 @@ fn format_names() -> PossibleValuesParser {
 /// Fails at the end where anything could not be read or stored.
 pub(super) async fn run(args: Args, mut remote: Remote, out: &mut Out) -> anyhow::Result<()> {
     let mut complete = true;
+    let mut told = BTreeSet::new();
     for path in &args.files {
-        match file::import(path, &args, &mut remote, out).await {
+        match file::import(path, &args, &mut remote, &mut told, out).await {
             Ok(report) => {
                 complete &= report.is_complete();
                 report.print(out)?;
@@ -67,11 +68,13 @@ fn is_about_this_file(error: &anyhow::Error) -> bool {
     !error.is::<super::remote::Refusal>()
 }
 
-/// The session to import into.
+/// The session to import into. What the server says of each new session alike
+/// is told once.
 async fn session(
     name: &str,
     args: &Args,
     remote: &mut Remote,
+    told: &mut BTreeSet<String>,
     out: &mut Out,
 ) -> anyhow::Result<String> {
     let request = v1::CreateSessionRequest {
@@ -83,8 +86,10 @@ async fn session(
     };
     match remote.create_session(request).await {
         Ok(created) => {
-            for warning in &created.warnings {
-                out.problem("warning", warning);
+            for warning in created.warnings {
+                if told.insert(warning.clone()) {
+                    out.problem("warning", &warning);
+                }
             }
             Ok(created.session.unwrap_or_default().id)
         }

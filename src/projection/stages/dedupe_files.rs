@@ -18,7 +18,7 @@ use crate::{
 pub(crate) struct Runs {
     /// The newest run of each file.
     newest: HashMap<[u8; 32], usize>,
-    runs: Vec<Run>,
+    all: Vec<Run>,
     /// A result's run and its place there, for results that may repeat.
     places: HashMap<(Seq, u32), (usize, usize)>,
     by_round: HashMap<Seq, Vec<(Seq, u32)>>,
@@ -47,18 +47,18 @@ impl Runs {
         }
         let Some(content) = content_of(block, policy.min_chars) else { return };
         let file = file_of(tool, input);
-        let run = self.newest.get(&file).copied().filter(|run| self.runs[*run].content == content);
+        let run = self.newest.get(&file).copied().filter(|run| self.all[*run].content == content);
         let Some(run) = run else {
-            self.newest.insert(file, self.runs.len());
-            self.runs.push(Run { content, members: vec![(round, at)] });
+            self.newest.insert(file, self.all.len());
+            self.all.push(Run { content, members: vec![(round, at)] });
             return;
         };
         if tokens::count_text(&marker(policy, at)) >= tokens::block(block) {
             return;
         }
-        self.places.insert(at, (run, self.runs[run].members.len()));
+        self.places.insert(at, (run, self.all[run].members.len()));
         self.by_round.entry(round).or_default().push(at);
-        self.runs[run].members.push((round, at));
+        self.all[run].members.push((round, at));
     }
 
     pub(crate) fn of_round(&self, round: Seq) -> &[(Seq, u32)] {
@@ -71,7 +71,7 @@ impl Runs {
         is_shown: impl Fn(Seq, (Seq, u32)) -> bool,
     ) -> Option<(Seq, u32)> {
         let (run, place) = self.places.get(&result)?;
-        let earlier = self.runs.get(*run)?.members.get(..*place)?;
+        let earlier = self.all.get(*run)?.members.get(..*place)?;
         earlier.iter().find(|(round, at)| is_shown(*round, *at)).map(|(_, at)| *at)
     }
 }

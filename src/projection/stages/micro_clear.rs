@@ -4,7 +4,10 @@
 //! newest results, those that the model has not seen yet, and what is
 //! protected.
 
-use std::{collections::BTreeSet, sync::Arc};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
 
 use crate::{
     model::{
@@ -15,7 +18,7 @@ use crate::{
     policies::tools,
     projection::{
         bench::{Bench, Proposal, Reduction, kind_bytes},
-        compose::shown_as,
+        compose,
         protect::protected,
         sight::{result_bytes, result_chars},
         stages::strip_images,
@@ -35,15 +38,19 @@ struct Candidate {
     /// The row that holds its call.
     call: Seq,
     tool: String,
+    /// As it looked at first sight.
     block: Arc<Block>,
+    /// As it is shown.
     tokens: i64,
     is_exempt: bool,
+    /// The result that it is shown as a duplicate of.
+    repeats: Option<(Seq, u32)>,
 }
 
-/// A piece that is worth clearing.
+/// A piece that is worth clearing, with the duplicates that would show its text
+/// again if it went alone.
 struct Piece {
-    content: ContentRef,
-    placeholder: String,
+    cleared: Vec<Cleared>,
     /// Tokens that clearing it frees.
     frees: i64,
     /// Bytes that it frees.
@@ -61,14 +68,8 @@ pub(crate) fn propose(bench: &Bench<'_>) -> Result<Proposal, &'static str> {
     if tokens::calibrate(frees, bench.facts.window.factor) < least && !is_over_bytes(bench) {
         return Err("frees_too_little");
     }
-    let cleared = wanted
-        .into_iter()
-        .map(|piece| Cleared { content: piece.content, shown_as: piece.placeholder });
-    Ok(Proposal {
-        stage: StageKind::MicroClear,
-        cause,
-        reduction: Reduction::Clear(cleared.collect()),
-    })
+    let cleared = wanted.into_iter().flat_map(|piece| piece.cleared).collect();
+    Ok(Proposal { stage: StageKind::MicroClear, cause, reduction: Reduction::Clear(cleared) })
 }
 
 /// Why to act, and on which pieces, oldest first.
@@ -84,17 +85,14 @@ fn wanted(bench: &Bench<'_>, rules: &MicroClear) -> Result<(Cause, Vec<Piece>), 
     }
     let candidates = candidates(bench, rules);
     let kept = kept(bench, rules, &candidates);
-    let old = || {
-        candidates
-            .iter()
-            .filter(|it| !kept.contains(&it.content))
-            .filter_map(|it| piece(bench, rules, it))
-    };
+    let old = || pieces(bench, rules, &candidates, |it| !kept.contains(&it.content));
     if rules.each_request {
         return Ok((Cause::Pressure, old().collect()));
     }
     if let Some(calls) = calls {
-        let wanted = older_than_calls(bench, rules, &candidates, calls);
+        let border = call_border(bench, rules, calls);
+        let is_older = |it: &Candidate| it.is_result() && it.call < border;
+        let wanted: Vec<Piece> = pieces(bench, rules, &candidates, is_older).collect();
         if !wanted.is_empty() {
             return Ok((Cause::ToolCalls, wanted));
         }
@@ -192,23 +190,11 @@ fn crossed_calls(bench: &Bench<'_>, rules: &MicroClear) -> Option<usize> {
     (crossing(calls_then).is_none_or(|then| then < now)).then_some(now)
 }
 
-/// Results of the first `calls` calls, the newest `keep_results` of those
-/// aside.
-fn older_than_calls(
-    bench: &Bench<'_>,
-    rules: &MicroClear,
-    candidates: &[Candidate],
-    calls: usize,
-) -> Vec<Piece> {
-    let all = bench.lens.history.call_seqs();
-    let end = calls.saturating_sub(rules.keep_results);
+/// The row of the first call, of the first `calls`, whose result stays.
+fn call_border(bench: &Bench<'_>, rules: &MicroClear, calls: usize) -> Seq {
     // Calls of one message share its seq: a cut inside it keeps them all.
-    let border = all.get(end).copied().unwrap_or(Seq(i64::MAX));
-    candidates
-        .iter()
-        .filter(|it| it.is_result() && it.call < border)
-        .filter_map(|it| piece(bench, rules, it))
-        .collect()
+    let end = calls.saturating_sub(rules.keep_results);
+    bench.lens.history.call_seqs().get(end).copied().unwrap_or(Seq(i64::MAX))
 }
 
 /// Says whether the session has been idle so long, and was not cleared for it
@@ -230,17 +216,20 @@ fn candidates(bench: &Bench<'_>, rules: &MicroClear) -> Vec<Candidate> {
         .iter()
         .flat_map(|it| &it.cleared)
         .map(|it| (it.content.seq, it.content.block))
-        .chain(bench.composed.repeats.iter().map(|(repeat, _)| *repeat))
         .collect();
+    let repeats: BTreeMap<(Seq, u32), (Seq, u32)> =
+        bench.composed.repeats.iter().copied().collect();
     let newest_turns = bench.newest_turns(rules.keep_turns.max(1));
     let mut out = Vec::new();
-    for (position, round) in bench.composed.rounds().enumerate() {
+    for (position, round) in bench.placed_rounds() {
         let is_protected = protected.contains(&round.id);
         if rules.clear_images && position < newest_turns {
-            out.extend(pictures(bench, round, position, is_protected, &reduced));
+            out.extend(pictures(round, position, is_protected, &reduced));
         }
         for call in &round.calls {
-            let Answer::Result { seq, index, block, .. } = &call.answer else { continue };
+            let Answer::Result { seq, index, block, tokens, .. } = &call.answer else {
+                continue;
+            };
             let key = CallKey { seq: call.seq, block: call.block };
             let tool = bench.lens.history.call(key).map_or("", |(name, _)| name);
             let is_result = matches!(block.kind, BlockKind::ToolResult(_));
@@ -252,9 +241,10 @@ fn candidates(bench: &Bench<'_>, rules: &MicroClear) -> Vec<Candidate> {
                 position,
                 call: call.seq,
                 tool: tool.to_owned(),
-                block: Arc::clone(block),
-                tokens: i64::from(bench.plain_tokens(*seq, *index)),
+                block: bench.plain_block(*seq, *index).unwrap_or_else(|| Arc::clone(block)),
+                tokens: i64::from(*tokens),
                 is_exempt: is_protected || bench.lens.history.is_unseen(&round.lane, *seq),
+                repeats: repeats.get(&(*seq, *index)).copied(),
             });
         }
     }
@@ -262,7 +252,6 @@ fn candidates(bench: &Bench<'_>, rules: &MicroClear) -> Vec<Candidate> {
 }
 
 fn pictures(
-    bench: &Bench<'_>,
     round: &ShownRound,
     position: usize,
     is_exempt: bool,
@@ -281,8 +270,9 @@ fn pictures(
             call: seq,
             tool: String::new(),
             block: Arc::clone(&block.block),
-            tokens: i64::from(bench.plain_tokens(seq, block.index)),
+            tokens: i64::from(block.tokens),
             is_exempt,
+            repeats: None,
         })
         .collect()
 }
@@ -293,16 +283,53 @@ impl Candidate {
     }
 }
 
-/// What clearing the candidate comes to, where it may be and frees something.
-fn piece(bench: &Bench<'_>, rules: &MicroClear, it: &Candidate) -> Option<Piece> {
-    if it.is_exempt {
-        return None;
+/// What clearing comes to, for each candidate that `goes` and frees something.
+///
+/// An original takes its duplicates along, for they would show its text again;
+/// where one of them has to stay, it stays as well.
+fn pieces<'a>(
+    bench: &'a Bench<'_>,
+    rules: &'a MicroClear,
+    candidates: &'a [Candidate],
+    goes: impl Fn(&Candidate) -> bool + 'a,
+) -> impl Iterator<Item = Piece> + 'a {
+    let mut followers: BTreeMap<(Seq, u32), Vec<&Candidate>> = BTreeMap::new();
+    for it in candidates {
+        if let Some(original) = it.repeats {
+            followers.entry(original).or_default().push(it);
+        }
     }
+    let leaders = candidates.iter().filter(|it| it.repeats.is_none());
+    leaders.filter_map(move |it| {
+        let at = (it.content.seq, it.content.block);
+        let all: Vec<&Candidate> =
+            std::iter::once(it).chain(followers.remove(&at).unwrap_or_default()).collect();
+        if !all.iter().all(|it| !it.is_exempt && goes(it)) {
+            return None;
+        }
+        let mut piece = Piece { cleared: Vec::new(), frees: 0, bytes: 0 };
+        for it in all {
+            let shown_as = placeholder(bench, rules, it)?;
+            let tokens = i64::from(tokens::block(&compose::shown_as(&it.block, None, &shown_as)));
+            piece.frees += it.tokens - tokens;
+            if it.repeats.is_none() {
+                let bytes = kind_bytes(&it.block.kind).saturating_sub(shown_as.len());
+                piece.bytes += i64::try_from(bytes).unwrap_or(i64::MAX);
+            }
+            piece.cleared.push(Cleared { content: it.content, shown_as });
+        }
+        (piece.frees > 0).then_some(piece)
+    })
+}
+
+/// What is shown instead; `None` where the piece is too short to bother.
+fn placeholder(bench: &Bench<'_>, rules: &MicroClear, it: &Candidate) -> Option<String> {
     let (seq, block) = (it.content.seq, it.content.block);
-    let placeholder = match &it.block.kind {
+    match &it.block.kind {
         BlockKind::ToolResult(result) => {
+            // A duplicate's own text is its marker; its original's counts.
             let chars = result_chars(result);
-            if chars <= rules.min_chars && !has_image(&result.output) {
+            if it.repeats.is_none() && chars <= rules.min_chars && !has_image(&result.output) {
                 return None;
             }
             let values: [(&str, &dyn std::fmt::Display); 5] = [
@@ -312,18 +339,13 @@ fn piece(bench: &Bench<'_>, rules: &MicroClear, it: &Candidate) -> Option<Piece>
                 ("block", &block),
                 ("tool", &it.tool),
             ];
-            text::fill(&rules.placeholder, &values)
+            Some(text::fill(&rules.placeholder, &values))
         }
         BlockKind::Image(image) => {
-            strip_images::describe(&bench.facts.policy.strip_images.marker, image, seq, block)?
+            strip_images::describe(&bench.facts.policy.strip_images.marker, image, seq, block)
         }
-        _ => return None,
-    };
-    let shown = shown_as(&it.block, None, &placeholder);
-    let frees = it.tokens - i64::from(tokens::block(&shown));
-    let bytes = kind_bytes(&it.block.kind).saturating_sub(placeholder.len());
-    let bytes = i64::try_from(bytes).unwrap_or(i64::MAX);
-    (frees > 0).then_some(Piece { content: it.content, placeholder, frees, bytes })
+        _ => None,
+    }
 }
 
 fn is_selected(rules: &MicroClear, tool: &str) -> bool {

@@ -16,7 +16,8 @@ fn every_reason_is_documented_once() {
         .collect();
     assert!(reasons.len() > 40, "{}", reasons.len());
     for reason in &reasons {
-        assert_eq!(ERRORS.matches(&format!("| `{reason}` |")).count(), 1, "{reason}");
+        // A status stands in the second column; `INTERNAL` is one too.
+        assert_eq!(ERRORS.matches(&format!("\n| `{reason}` | `")).count(), 1, "{reason}");
     }
 }
 

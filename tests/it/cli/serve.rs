@@ -7,7 +7,10 @@ fn a_server_that_is_told_to_stop_ends_with_0_and_keeps_what_it_acknowledged() {
     let server = Server::start();
     assert!(server.address.starts_with("127.0.0.1:"));
     server.run(&["create", "s"]);
-    assert_eq!(server.terminate(), Some(0));
+    server.run(&["append", "s", "Keep this."]);
+    let (code, folder) = server.terminate();
+    assert_eq!(code, Some(0));
+    assert_eq!(Server::over(folder).run(&["content", "s", "1", "0"]), "Keep this.");
 }
 
 #[test]

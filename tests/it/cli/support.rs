@@ -44,15 +44,19 @@ pub(super) fn json_lines(assert: &Assert) -> Vec<Value> {
 
 /// A server of its own on a port of its own.
 pub(super) struct Server {
-    child: Child,
+    child: Option<Child>,
     pub(super) address: String,
     pub(super) folder: TempDir,
 }
 
 impl Server {
-    /// Starts one and waits until it says where it listens.
+    /// Starts one over nothing.
     pub(super) fn start() -> Self {
-        let folder = tempfile::tempdir().expect("a folder");
+        Self::over(tempfile::tempdir().expect("a folder"))
+    }
+
+    /// Starts one over what another left, and waits until it says where it listens.
+    pub(super) fn over(folder: TempDir) -> Self {
         let mut command = Command::new(BINARY);
         clean(&mut command);
         command.arg("serve").arg("--data").arg(folder.path().join("data"));
@@ -70,7 +74,7 @@ impl Server {
         };
         // A full pipe would stop the server.
         std::thread::spawn(move || std::io::copy(&mut words, &mut std::io::sink()));
-        Self { child, address, folder }
+        Self { child: Some(child), address, folder }
     }
 
     /// A command that talks to this server.
@@ -93,18 +97,22 @@ impl Server {
         json_lines(&command.args(["--output", "json"]).assert().success())
     }
 
-    /// Tells it to stop as an operator would, and gives its exit code.
-    pub(super) fn terminate(mut self) -> Option<i32> {
-        let id = self.child.id().to_string();
-        let told = Command::new("kill").args(["-TERM", &id]).status().expect("kill runs");
-        assert!(told.success());
-        self.child.wait().expect("it ends").code()
+    /// Tells it to stop as an operator would; gives its exit code and its folder.
+    pub(super) fn terminate(mut self) -> (Option<i32>, TempDir) {
+        let mut child = self.child.take().expect("it runs");
+        let told = Command::new("kill").args(["-TERM", &child.id().to_string()]).status();
+        assert!(told.expect("kill runs").success());
+        let code = child.wait().expect("it ends").code();
+        let empty = tempfile::tempdir().expect("a folder");
+        (code, std::mem::replace(&mut self.folder, empty))
     }
 }
 
 impl Drop for Server {
     fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
+        if let Some(child) = &mut self.child {
+            let _ = child.kill();
+            let _ = child.wait();
+        }
     }
 }
