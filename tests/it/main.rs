@@ -1,5 +1,6 @@
 //! The integration tests, one binary.
 
+mod cases;
 mod cli;
 mod corpus;
 mod grpc;

@@ -1,5 +1,6 @@
 //! What is shown of a history: each requirement by its number, and what holds
 //! whatever the history is.
+#![expect(clippy::unwrap_used, reason = "these are tests, helpers included")]
 
 mod budget;
 mod clearing;
@@ -7,4 +8,4 @@ mod first_sight;
 mod generate;
 mod properties;
 mod snips;
-mod support;
+pub(crate) mod support;
