@@ -231,6 +231,40 @@ impl Agent {
             Some(Rollback { revision, time, author: String::new(), reason: String::new() });
     }
 
+    /// Hides rows by hand, where that makes the view smaller: from here to
+    /// there, in thousandths of the history.
+    pub(crate) fn snip(&mut self, first: i64, last: i64) -> bool {
+        let at = |share: i64| Seq(1 + self.history.newest().0 * share / 1001);
+        let rows = SeqRange { first: at(first), last: at(last) };
+        let named = projection::manual_snip(&self.history, &self.in_force(), rows);
+        named.is_some_and(|it| self.commit_by_hand(by_hand(OverlayKind::Snip, it.covered)))
+    }
+
+    /// Shows a row's first block otherwise, where that makes the view smaller.
+    pub(crate) fn clear(&mut self, share: i64) -> bool {
+        let seq = Seq(1 + self.history.newest().0 * share / 1001);
+        let Some(row) = self.history.row(seq) else { return false };
+        let shown_as = match row.message.blocks.first().map(|block| &block.kind) {
+            Some(BlockKind::ToolUse(_)) => "{}",
+            Some(BlockKind::Text(_) | BlockKind::ToolResult(_) | BlockKind::Image(_)) => "gone",
+            _ => return false,
+        };
+        let overlay = clear(self, seq, 0, shown_as);
+        self.commit_by_hand(overlay)
+    }
+
+    fn commit_by_hand(&mut self, mut overlay: Overlay) -> bool {
+        self.ids += 1;
+        overlay.id = OverlayId::new(&format!("hand{}", self.ids));
+        let in_force = self.in_force();
+        let (before, after) =
+            projection::measure(&self.history, &self.sight, &in_force, &overlay, &mut self.memo);
+        if after < before {
+            self.commit(vec![overlay], &[]);
+        }
+        after < before
+    }
+
     /// What the view shows with these overlays, nothing remembered.
     pub(crate) fn composed_with(&self, overlays: &[Overlay], lane: Option<&str>) -> Composed {
         let shown = self.history.shown_to(lane);
