@@ -95,19 +95,20 @@ impl<'a> Bench<'a> {
             self.in_force.iter().filter(|it| !supersedes.contains(&it.id)).cloned().collect();
         in_force.push(overlay);
         let composed = compose(self.lens, &in_force, self.memo);
-        if composed.tokens >= self.composed.tokens && composed.bytes() >= self.composed.bytes() {
+        let size = |of: &Composed| (of.tokens, of.bytes());
+        if size(&composed) >= size(&self.composed) {
             return false;
         }
+        // One that this very plan had proposed was never in force.
+        let is_new = |id: &OverlayId| self.added.iter().any(|it| it.id == *id);
+        let stored = supersedes.iter().filter(|id| !is_new(id)).cloned();
+        self.superseded.extend(stored);
         if let Some(overlay) = in_force.last_mut() {
             overlay.tokens_before = self.composed.tokens;
             overlay.tokens_after = composed.tokens;
             self.added.retain(|it| !supersedes.contains(&it.id));
             self.added.push(overlay.clone());
         }
-        // One that this very plan had proposed was never in force.
-        let was_stored = |id: &OverlayId| self.facts.ever.iter().any(|it| it.id == *id);
-        let stored = supersedes.iter().filter(|id| was_stored(id)).cloned();
-        self.superseded.extend(stored);
         self.in_force = in_force;
         self.composed = composed;
         true

@@ -1,10 +1,13 @@
 //! The integration tests, one binary.
 
+#![expect(clippy::unwrap_used, reason = "what is wrong in a test ends the test")]
+
 mod cli;
 mod corpus;
 mod grpc;
 mod ingest;
 mod policies;
+mod projection;
 mod render;
 mod store;
 mod tokens;
