@@ -10,4 +10,5 @@ mod policies;
 mod projection;
 mod render;
 mod store;
+mod tidy;
 mod tokens;
