@@ -99,10 +99,6 @@ impl<'a> Bench<'a> {
         if size(&composed) >= size(&self.composed) {
             return false;
         }
-        // One that this very plan had proposed was never in force.
-        let is_new = |id: &OverlayId| self.added.iter().any(|it| it.id == *id);
-        let stored = supersedes.iter().filter(|id| !is_new(id)).cloned();
-        self.superseded.extend(stored);
         if let Some(overlay) = in_force.last_mut() {
             overlay.tokens_before = self.composed.tokens;
             overlay.tokens_after = composed.tokens;

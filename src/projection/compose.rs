@@ -197,9 +197,11 @@ fn place(lens: Lens<'_>, layers: &Layers<'_>) -> Vec<Place> {
             None => Place::Round(*id),
         });
     }
-    if lens.shown == lens.history.order().len() {
-        out.extend(loose.map(|(seq, blocks)| Place::Loose(seq, blocks)));
-    }
+    // Up to the first round that is not shown to this lens.
+    let beyond = lens.history.order().get(lens.shown);
+    let beyond = beyond.and_then(|id| Some((lens.history.round(*id)?.settled?, *id)));
+    let before_it = loose.take_while(|(seq, _)| beyond.is_none_or(|end| (*seq, *seq) < end));
+    out.extend(before_it.map(|(seq, blocks)| Place::Loose(seq, blocks)));
     out
 }
 

@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "what is wrong in a test ends the test")]
 
+mod cases;
 mod cli;
 mod corpus;
 mod grpc;

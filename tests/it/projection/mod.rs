@@ -1,6 +1,11 @@
 //! What is shown of a history: each requirement by its number, and what holds
 //! whatever the history is.
+#![expect(clippy::unwrap_used, reason = "these are tests, helpers included")]
 
+mod budget;
+mod clearing;
+mod first_sight;
 mod generate;
 mod properties;
-mod support;
+mod snips;
+pub(crate) mod support;

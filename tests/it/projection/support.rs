@@ -6,9 +6,10 @@ use std::sync::Arc;
 use bytes::Bytes;
 use concertina::{
     model::{
-        Block, BlockKind, Image, ImageSource, Message, MessageTokens, Overlay, OverlayId, Policy,
-        Revision, Role, Row, Seq, SeqRange, StageKind, Text, Thinking, Timestamp, ToolOutput,
-        ToolResult, ToolUse, ViewName, WireFormat,
+        Block, BlockKind, Cause, Cleared, ContentRef, Image, ImageSource, Message, MessageTokens,
+        Overlay, OverlayId, OverlayKind, Policy, Revision, Role, Row, RowSet, Seq, SeqRange,
+        StageKind, Text, Thinking, Timestamp, ToolOutput, ToolResult, ToolUse, ViewName,
+        WireFormat,
         overlay::Rollback,
         shown::{Answer, Entry},
     },
@@ -430,4 +431,43 @@ pub(crate) fn of_tokens(count: i64) -> String {
     let text = " a".repeat(usize::try_from(count).unwrap());
     assert_eq!(i64::from(tokens::count_text(&text)), count);
     text
+}
+
+fn by_hand(kind: OverlayKind, covered: RowSet) -> Overlay {
+    Overlay {
+        id: OverlayId::new(&format!("hand-{covered:?}")),
+        view: ViewName::main(),
+        kind,
+        covered,
+        kept: RowSet::default(),
+        summary: String::new(),
+        cleared: Vec::new(),
+        tokens_before: 0,
+        tokens_after: 0,
+        summarizer: String::new(),
+        cause: Cause::Manual,
+        stage: String::new(),
+        author: String::new(),
+        commit_revision: Revision::default(),
+        commit_time: Timestamp::default(),
+        rollback: None,
+        transcript_id: String::new(),
+        covered_overlays: Vec::new(),
+        source_digest: [0; 32],
+    }
+}
+
+/// What a caller who names these rows hides.
+pub(crate) fn snip(agent: &Agent, first: i64, last: i64) -> Overlay {
+    let rows = SeqRange { first: Seq(first), last: Seq(last) };
+    let named = projection::manual_snip(&agent.history, &agent.in_force(), rows);
+    by_hand(OverlayKind::Snip, named.expect("a range that hides something").covered)
+}
+
+/// One block shown otherwise.
+pub(crate) fn clear(agent: &Agent, seq: Seq, block: u32, shown_as: &str) -> Overlay {
+    assert!(agent.history.row(seq).is_some());
+    let content = ContentRef { seq, block, output: None };
+    let cleared = vec![Cleared { content, shown_as: shown_as.into() }];
+    Overlay { cleared, ..by_hand(OverlayKind::Clear, RowSet::of(vec![seq])) }
 }

@@ -1,0 +1,11 @@
+//! What people have reported of systems of this kind, and what is right here:
+//! each case by its letter and number, asked of a real server.
+#![expect(clippy::unwrap_used, reason = "these are tests, helpers included")]
+
+mod budgets;
+mod cache;
+mod content;
+mod formats;
+mod order;
+mod pairing;
+mod support;
