@@ -94,6 +94,23 @@ async fn i9_what_was_acknowledged_is_there_after_a_drop() {
 }
 
 #[tokio::test]
+async fn i9_what_was_acknowledged_is_there_after_a_crash() {
+    let (dir, image) = (tempdir().unwrap(), tempdir().unwrap());
+    let store = opened(&dir).await;
+    full_session(&store, "s").await;
+    let rows = all_rows(&store, &session("s")).await;
+    // What a crash leaves: the database as it is, and the log beside it.
+    for file in ["concertina.db", "concertina.db-wal"] {
+        fs::copy(dir.path().join(file), image.path().join(file)).unwrap();
+    }
+    store.close().await;
+    let store = opened(&image).await;
+    assert_eq!(all_rows(&store, &session("s")).await, rows);
+    assert_eq!(appended(&store, &session("s"), 1).await.first_seq, Seq(5));
+    store.close().await;
+}
+
+#[tokio::test]
 async fn j5_request_ids_are_known_after_a_restart() {
     let dir = tempdir().unwrap();
     let store = opened(&dir).await;

@@ -10,6 +10,7 @@ mod create;
 mod erase;
 mod heads;
 mod items;
+mod overlay_rows;
 mod overlays;
 mod pairing;
 mod requests;

@@ -1,25 +1,23 @@
 //! Committing overlays and rolling them back.
 
-use prost::Message as _;
-
 use super::{
     super::{
         command::PackedCommit,
         content::Packed,
         error::Failure,
         read, statements,
-        values::{self, json, ranges},
+        values::{self, json},
     },
     Writer,
     heads::{Head, micros},
+    overlay_rows::{committed, overlay_rows},
     requests::Scope,
 };
 use crate::{
-    codec::overlay::{cause_to_pb, cleared_to_pb, kind_from_pb, kind_to_pb},
+    codec::overlay::kind_from_pb,
     model::{
         Overlay, OverlayId, OverlayKind, Revision, RowSet, Timestamp, ViewName, overlay::Rollback,
     },
-    proto::v1 as pb,
     store::{
         CommitOverlays, Committed, Entity, Error, RequestKey, RollbackOverlay, RolledBack,
         SessionRef,
@@ -228,7 +226,7 @@ impl Writer {
         head: &mut Head,
         mut change: Change<'_>,
     ) -> Result<(), Failure> {
-        let rows = self.overlay_rows(change.commits, &mut change.contents);
+        let rows = overlay_rows(change.commits, &mut change.contents, &mut self.last_content);
         let mut revisions = Vec::new();
         let mut ends = Vec::new();
         for overlay in change.commits {
@@ -257,65 +255,4 @@ impl Writer {
             .bind(request.map(|(_, known)| json(known)));
         self.write(statement).await
     }
-
-    /// The overlays as a JSON array; what is bytes goes into the buffer of the
-    /// summaries.
-    fn overlay_rows(&mut self, overlays: &[Overlay], contents: &mut Packed) -> String {
-        let mut pieces = contents.pieces.clone().into_iter();
-        let mut rows = Vec::with_capacity(overlays.len());
-        for overlay in overlays {
-            let summary = if overlay.summary.is_empty() { None } else { pieces.next() };
-            let content = summary.map(|_| {
-                self.last_content += 1;
-                self.last_content
-            });
-            let cleared = cleared_bytes(overlay);
-            let cleared_at = contents.add_raw(&cleared);
-            let ids: Vec<&str> = overlay.covered_overlays.iter().map(OverlayId::as_str).collect();
-            rows.push((
-                overlay.commit_revision.0,
-                overlay.id.as_str(),
-                i32::from(kind_to_pb(overlay.kind)),
-                (ranges(&overlay.covered), ranges(&overlay.kept)),
-                content,
-                summary.map(|it| it.codec as i64),
-                summary.map(|it| it.offset),
-                summary.map(|it| it.len),
-                cleared_at,
-                cleared.len(),
-                (
-                    overlay.tokens_before,
-                    overlay.tokens_after,
-                    overlay.summarizer.as_str(),
-                    i32::from(cause_to_pb(overlay.cause)),
-                    overlay.stage.as_str(),
-                    overlay.transcript_id.as_str(),
-                    ids,
-                ),
-                contents.add_raw(&overlay.source_digest),
-            ));
-        }
-        json(&rows)
-    }
-}
-
-/// The overlays of a commit as they will be in force.
-fn committed(commit: &CommitOverlays, mut revision: Revision) -> Vec<Overlay> {
-    let in_force = |new: &Overlay| {
-        revision = revision.next();
-        Overlay {
-            view: commit.view.clone(),
-            author: commit.author.clone(),
-            commit_revision: revision,
-            commit_time: rules::kept(commit.at),
-            rollback: None,
-            ..new.clone()
-        }
-    };
-    commit.overlays.iter().map(in_force).collect()
-}
-
-fn cleared_bytes(overlay: &Overlay) -> Vec<u8> {
-    let cleared = overlay.cleared.iter().map(cleared_to_pb).collect();
-    pb::Overlay { cleared, ..pb::Overlay::default() }.encode_to_vec()
 }

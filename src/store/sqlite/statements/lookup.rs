@@ -1,0 +1,76 @@
+//! What the writer looks up before it writes.
+
+/// The library's version.
+pub(in super::super) const VERSION: &str = "SELECT sqlite_version()";
+
+/// What the writer counts on from: the last session key and content id.
+pub(in super::super) const COUNTERS: &str = "
+    SELECT
+        max((SELECT coalesce(max(key), 0) FROM sessions),
+            (SELECT coalesce(max(session), 0) FROM erasures)),
+        (SELECT coalesce(max(id), 0) FROM contents)
+";
+
+/// A session's counters.
+pub(in super::super) const HEAD: &str = "
+    SELECT key, next_seq, revision, turn, tokens
+    FROM sessions
+    WHERE namespace = $1 AND id = $2
+";
+
+/// A session's rounds in flight.
+pub(in super::super) const OPEN_ROUNDS: &str = "
+    SELECT round, lane, unanswered
+    FROM rounds INDEXED BY rounds_in_flight
+    WHERE session = $1 AND settled_seq IS NULL
+    ORDER BY round
+";
+
+/// Every call of some ids, oldest first.
+pub(in super::super) const CALLS_BY_ID: &str = "
+    SELECT c.id, c.seq, c.block, r.lane, c.answer_seq, c.answer_block
+    FROM json_each($2) AS wanted
+    CROSS JOIN calls AS c ON c.session = $1 AND c.id = wanted.value
+    CROSS JOIN rounds AS r ON r.session = c.session AND r.round = c.seq
+    ORDER BY c.seq, c.block
+";
+
+/// What was answered to a request.
+pub(in super::super) const REQUEST: &str = "
+    SELECT key, digest, answer
+    FROM requests
+    WHERE session = $1 AND namespace = $2 AND id = $3
+";
+
+/// Whether a new session's id and its parent's are there.
+pub(in super::super) const CREATION: &str = "
+    SELECT
+        EXISTS (SELECT 1 FROM sessions WHERE namespace = $1 AND id = $2),
+        EXISTS (SELECT 1 FROM sessions WHERE namespace = $1 AND id = $3)
+";
+
+/// A view's version that holds.
+pub(in super::super) const VIEW_REDUCED_AT: &str = "
+    SELECT reductions_revision
+    FROM views
+    WHERE session = $1 AND name = $2 AND until_revision IS NULL
+";
+
+/// A context item that holds.
+pub(in super::super) const ITEM: &str = "
+    SELECT i.name, i.view, i.placement, i.format, i.tokens, c.id, c.codec, c.bytes
+    FROM context_items AS i INDEXED BY context_items_in_force
+    JOIN contents AS c ON c.id = i.content
+    WHERE i.session = $1 AND i.name = $2 AND i.view = $3 AND i.until_revision IS NULL
+";
+
+/// What the rules need to know of a view's overlays in force.
+pub(in super::super) const OVERLAYS_IN_FORCE: &str = "
+    SELECT commit_revision, id, kind, covered, kept
+    FROM overlays INDEXED BY overlays_in_force
+    WHERE session = $1 AND view = $2 AND rollback_revision IS NULL
+    ORDER BY commit_revision
+";
+
+/// Sessions whose rows are still to be erased.
+pub(in super::super) const ERASURES: &str = "SELECT session FROM erasures ORDER BY session";

@@ -1,0 +1,65 @@
+//! Every statement this backend runs. Values are bound, never formatted in.
+//!
+//! A command is one query string: each string is one hop to the connection's
+//! thread, and the hop is what costs. Its parameters are shared by all of its
+//! statements, and lists travel as one JSON array whose elements are rows.
+//! Every command undoes itself where it fails: it is a savepoint, or one
+//! statement.
+
+mod append;
+mod command;
+mod erase;
+mod lookup;
+mod read;
+
+pub(super) use self::{append::*, command::*, erase::*, lookup::*, read::*};
+
+/// The inventory that a test prepares against a fresh schema; that of
+/// `WRITER_SETUP` has run by then.
+#[cfg(test)]
+pub(super) const ALL: &[&str] = &[
+    BEGIN,
+    COMMIT,
+    CHECKPOINT,
+    CREATE_SESSION,
+    UPDATE_SESSION,
+    SET_VIEW,
+    SET_ITEM,
+    CHANGE_OVERLAYS,
+    SET_CALIBRATION,
+    EXPIRE_REQUESTS,
+    APPEND,
+    VERSION,
+    COUNTERS,
+    HEAD,
+    OPEN_ROUNDS,
+    CALLS_BY_ID,
+    REQUEST,
+    CREATION,
+    VIEW_REDUCED_AT,
+    ITEM,
+    OVERLAYS_IN_FORCE,
+    ERASURES,
+    BEGIN_ERASURE,
+    END_ERASURE,
+    ERASE_MESSAGES,
+    ERASE_OVERLAYS,
+    ERASE_ITEMS,
+    ERASE_REVISIONS,
+    ERASE_ROUNDS,
+    ERASE_CALLS,
+    ERASE_VIEWS,
+    ERASE_PINS,
+    ERASE_REQUESTS,
+    GET_SESSION,
+    LIST_SESSIONS,
+    FIND_SESSION,
+    READ_ROWS,
+    READ_ROWS_REVERSED,
+    LIST_ITEMS,
+    LIST_ITEMS_AT,
+    GET_OVERLAYS,
+    LIST_OVERLAYS,
+    LIST_ALL_OVERLAYS,
+    CALIBRATIONS,
+];

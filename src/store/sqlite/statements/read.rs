@@ -1,0 +1,184 @@
+//! What readers ask. Each statement is fetched whole.
+
+/// Of a session and one of its views.
+macro_rules! session_columns {
+    () => {
+        "
+    SELECT s.key, s.namespace, s.id, s.display_name, s.labels, s.parent, s.created_at,
+           s.updated_at, s.next_seq, s.revision, s.tokens,
+           v.name, v.reductions_revision, v.preset, v.overrides_json, v.policy_json, v.model,
+           v.context_window, v.output_reserve, v.request_bytes_limit, v.caller_fixed_tokens"
+    };
+}
+
+/// Of an overlay and its summary.
+macro_rules! overlay_columns {
+    () => {
+        "
+    SELECT o.commit_revision, o.id, o.view, o.kind, o.covered, o.kept, o.cleared,
+           o.tokens_before, o.tokens_after, o.summarizer, o.cause, o.stage, o.author,
+           o.commit_time, o.transcript, o.covered_overlays, o.source_digest,
+           o.rollback_revision, o.rollback_time, o.rollback_author, o.rollback_reason,
+           c.id AS content, c.codec, c.bytes"
+    };
+}
+
+/// Of a message and its content.
+macro_rules! row_columns {
+    () => {
+        "
+    SELECT m.seq, m.turn, m.round, m.revision, m.recorded_at, m.tokens, m.block_tokens, m.digest,
+           c.id, c.codec, c.bytes"
+    };
+}
+
+/// Of a context item and its content.
+macro_rules! item_columns {
+    () => {
+        "
+    SELECT i.name, i.view, i.placement, i.format, i.tokens, c.id, c.codec, c.bytes"
+    };
+}
+
+/// A session with its views.
+pub(in super::super) const GET_SESSION: &str = concat!(
+    session_columns!(),
+    "
+    FROM sessions AS s
+    JOIN views AS v ON v.session = s.key AND v.until_revision IS NULL
+    WHERE s.namespace = $1 AND s.id = $2
+    ORDER BY v.name
+"
+);
+
+/// A page of sessions with their views, newest first.
+pub(in super::super) const LIST_SESSIONS: &str = concat!(
+    session_columns!(),
+    "
+    FROM (
+        SELECT * FROM sessions AS s
+        WHERE s.namespace = $1
+          AND (s.created_at, s.id) < ($2, $3)
+          AND ($4 = '' OR s.parent = $4)
+          AND NOT EXISTS (
+              SELECT 1 FROM json_each($5) AS wanted
+              WHERE NOT EXISTS (
+                  SELECT 1 FROM json_each(s.labels) AS label
+                  WHERE label.key = wanted.key AND label.value = wanted.value
+              )
+          )
+        ORDER BY s.created_at DESC, s.id DESC
+        LIMIT $6
+    ) AS s
+    JOIN views AS v ON v.session = s.key AND v.until_revision IS NULL
+    ORDER BY s.created_at DESC, s.id DESC, v.name
+"
+);
+
+/// A session's key and its newest revision.
+pub(in super::super) const FIND_SESSION: &str = "
+    SELECT key, revision FROM sessions WHERE namespace = $1 AND id = $2
+";
+
+/// A page of rows, oldest first. Content is read only of the rows that fit.
+pub(in super::super) const READ_ROWS: &str = concat!(
+    row_columns!(),
+    "
+    FROM (
+        SELECT *, sum(size) OVER (ORDER BY seq) - size AS size_before
+        FROM (
+            SELECT * FROM messages
+            WHERE session = (SELECT key FROM sessions WHERE namespace = $1 AND id = $2)
+              AND seq BETWEEN $3 AND $4
+            ORDER BY seq LIMIT $5
+        )
+    ) AS m
+    CROSS JOIN contents AS c ON c.id = m.content
+    WHERE m.size_before = 0 OR m.size_before < $6
+"
+);
+
+/// A page of rows, newest first.
+pub(in super::super) const READ_ROWS_REVERSED: &str = concat!(
+    row_columns!(),
+    "
+    FROM (
+        SELECT *, sum(size) OVER (ORDER BY seq DESC) - size AS size_before
+        FROM (
+            SELECT * FROM messages
+            WHERE session = (SELECT key FROM sessions WHERE namespace = $1 AND id = $2)
+              AND seq BETWEEN $3 AND $4
+            ORDER BY seq DESC LIMIT $5
+        )
+    ) AS m
+    CROSS JOIN contents AS c ON c.id = m.content
+    WHERE m.size_before = 0 OR m.size_before < $6
+"
+);
+
+/// The context items that hold.
+pub(in super::super) const LIST_ITEMS: &str = concat!(
+    item_columns!(),
+    "
+    FROM context_items AS i INDEXED BY context_items_in_force
+    JOIN contents AS c ON c.id = i.content
+    WHERE i.session = (SELECT key FROM sessions WHERE namespace = $1 AND id = $2)
+      AND i.until_revision IS NULL
+    ORDER BY i.name, i.view
+"
+);
+
+/// The context items that held at a revision.
+pub(in super::super) const LIST_ITEMS_AT: &str = concat!(
+    item_columns!(),
+    "
+    FROM context_items AS i
+    JOIN contents AS c ON c.id = i.content
+    WHERE i.session = (SELECT key FROM sessions WHERE namespace = $1 AND id = $2)
+      AND i.since_revision <= $3
+      AND (i.until_revision IS NULL OR i.until_revision > $3)
+    ORDER BY i.name, i.view
+"
+);
+
+/// Overlays by their ids (a JSON array).
+pub(in super::super) const GET_OVERLAYS: &str = concat!(
+    overlay_columns!(),
+    "
+    FROM json_each($3) AS wanted
+    CROSS JOIN overlays AS o
+        ON o.session = (SELECT key FROM sessions WHERE namespace = $1 AND id = $2)
+       AND o.id = wanted.value
+    LEFT JOIN contents AS c ON c.id = o.summary
+    ORDER BY o.commit_revision
+"
+);
+
+/// A view's overlays in force.
+pub(in super::super) const LIST_OVERLAYS: &str = concat!(
+    overlay_columns!(),
+    "
+    FROM overlays AS o INDEXED BY overlays_in_force
+    LEFT JOIN contents AS c ON c.id = o.summary
+    WHERE o.session = (SELECT key FROM sessions WHERE namespace = $1 AND id = $2)
+      AND o.view = $3 AND o.rollback_revision IS NULL
+    ORDER BY o.commit_revision
+"
+);
+
+/// A view's overlays, rolled-back ones too.
+pub(in super::super) const LIST_ALL_OVERLAYS: &str = concat!(
+    overlay_columns!(),
+    "
+    FROM overlays AS o
+    LEFT JOIN contents AS c ON c.id = o.summary
+    WHERE o.session = (SELECT key FROM sessions WHERE namespace = $1 AND id = $2)
+      AND o.view = $3
+    ORDER BY o.commit_revision
+"
+);
+
+/// A namespace's calibration factors.
+pub(in super::super) const CALIBRATIONS: &str = "
+    SELECT model, factor FROM calibrations WHERE namespace = $1 ORDER BY model
+";
