@@ -9,6 +9,7 @@ use serde_json::json;
 use crate::{
     Plan,
     context::{context, seeded},
+    floor::Contexts,
     load::{self, Agent},
     report,
     servers::{Bare, Client, Subject},
@@ -33,7 +34,7 @@ pub(crate) async fn measure(plan: &Plan) -> anyhow::Result<()> {
 
 async fn of_agents(plan: &Plan, name: &str, agents: usize, aim: Option<f64>) -> anyhow::Result<()> {
     let server = Subject::start().await?;
-    let bare = Bare::start(pb::GetContextResponse::default()).await?;
+    let bare = Bare::start(Contexts::new()).await?;
     let (mut floor, mut subject) = (Vec::new(), Vec::new());
     for agent in 0..agents {
         let mut client = server.client().await?;
@@ -41,8 +42,8 @@ async fn of_agents(plan: &Plan, name: &str, agents: usize, aim: Option<f64>) -> 
         // The view is in memory then, as that of an agent at work is: appends
         // tell its budget.
         context(&mut client, &session).await?;
-        floor.push(Writer::new(bare.client().await?, session.clone(), agent));
-        subject.push(Writer::new(client, session, agent));
+        floor.push(Writer::new(bare.client().await?, vec![session.clone()], agent));
+        subject.push(Writer::new(client, vec![session], agent));
     }
     let (floor, subject) = load::compare(plan, floor, subject).await?;
     let about = json!({ "agents": agents, "messages": 2, "result_bytes": RESULT_BYTES });
@@ -50,35 +51,41 @@ async fn of_agents(plan: &Plan, name: &str, agents: usize, aim: Option<f64>) -> 
     server.stop().await
 }
 
-/// An agent that appends what it called and what came back.
+/// An agent that appends what it called and what came back, to each of its
+/// sessions in turn.
 pub(crate) struct Writer {
     client: Client,
-    session: String,
+    sessions: Vec<String>,
     results: Vec<String>,
     calls: usize,
 }
 
 impl Writer {
-    pub(crate) fn new(client: Client, session: String, agent: usize) -> Self {
+    pub(crate) fn new(client: Client, sessions: Vec<String>, agent: usize) -> Self {
         let mut words = Words::of(agent);
         let results = (0..RESULTS).map(|_| words.text(RESULT_BYTES)).collect();
-        Self { client, session, results, calls: 0 }
+        Self { client, sessions, results, calls: 0 }
     }
 
-    /// Asks for the context that its rows make.
+    fn session(&self) -> String {
+        self.sessions.get(self.calls % self.sessions.len()).cloned().unwrap_or_default()
+    }
+
+    /// Asks for the context of the session that it appended to.
     pub(crate) async fn context(&mut self) -> anyhow::Result<()> {
-        context(&mut self.client, &self.session).await?;
+        let session = self.session();
+        context(&mut self.client, &session).await?;
         Ok(())
     }
 }
 
 impl Agent for Writer {
     async fn call(&mut self) -> anyhow::Result<()> {
-        let result = self.results.get(self.calls % RESULTS).cloned().unwrap_or_default();
         self.calls += 1;
+        let result = self.results.get(self.calls % RESULTS).cloned().unwrap_or_default();
         let id = format!("call_{:08}", self.calls);
         let append = pb::AppendTurnRequest {
-            session_id: self.session.clone(),
+            session_id: self.session(),
             messages: vec![call(&id), answer(&id, result)],
             request_id: format!("append-{:08}", self.calls),
             ..Default::default()

@@ -1,12 +1,12 @@
 //! `GetContext` of a session that did not change, against a method that answers
 //! the same bytes.
 
-use anyhow::Context as _;
 use concertina::proto::v1::{self as pb, Block, Message, Role, Text, WireFormat, block::Kind};
 use serde_json::json;
 
 use crate::{
     Plan,
+    floor::Contexts,
     load::{self, Agent},
     report,
     servers::{Bare, Client, Subject},
@@ -44,9 +44,9 @@ async fn of_size(
         let session = seeded(&mut client, agent, messages, bytes).await?;
         subject.push(Reader { client, session });
     }
-    let answer = first_answer(&mut subject, messages).await?;
-    let answer_bytes = prost::Message::encoded_len(&answer);
-    let bare = Bare::start(answer).await?;
+    let contexts = contexts(&mut subject, messages).await?;
+    let answer_bytes = contexts.values().next().map(prost::Message::encoded_len);
+    let bare = Bare::start(contexts).await?;
     let mut floor = Vec::with_capacity(AGENTS);
     for agent in 0..AGENTS {
         floor.push(Reader { client: bare.client().await?, session: session_id(agent) });
@@ -62,16 +62,16 @@ async fn of_size(
     server.stop().await
 }
 
-/// The bytes that the floor is to answer too.
-async fn first_answer(
-    readers: &mut [Reader],
-    messages: usize,
-) -> anyhow::Result<pb::GetContextResponse> {
-    let reader = readers.first_mut().context("no agent")?;
-    let answer = context(&mut reader.client, &reader.session).await?;
-    let shown = answer.context.as_ref().map_or(0, |it| it.messages_json.len());
-    anyhow::ensure!(shown == messages, "{shown} of {messages} messages are shown");
-    Ok(answer)
+/// What the floor is to answer too.
+async fn contexts(readers: &mut [Reader], messages: usize) -> anyhow::Result<Contexts> {
+    let mut contexts = Contexts::new();
+    for Reader { client, session } in readers {
+        let answer = context(client, session).await?;
+        let shown = answer.context.as_ref().map_or(0, |it| it.messages_json.len());
+        anyhow::ensure!(shown == messages, "{shown} of {messages} messages are shown");
+        contexts.insert(session.clone(), answer);
+    }
+    Ok(contexts)
 }
 
 /// An agent that asks for its context.

@@ -1,17 +1,23 @@
 //! The least that can answer: methods of the same contract, made by the same
 //! generator, that do nothing.
 
+use std::collections::HashMap;
+
 use concertina::proto::v1::{self as pb, session_service_server::SessionService};
 use tonic::{Request, Response, Status, codegen::BoxStream};
 
-/// Answers what it was made with.
+/// Answers what it was made with: by session, for the bytes of many are in no
+/// processor's cache.
 pub(crate) struct Floor {
-    context: pb::GetContextResponse,
+    contexts: Contexts,
 }
 
+/// A context for each session.
+pub(crate) type Contexts = HashMap<String, pb::GetContextResponse>;
+
 impl Floor {
-    pub(crate) fn new(context: pb::GetContextResponse) -> Self {
-        Self { context }
+    pub(crate) fn new(contexts: Contexts) -> Self {
+        Self { contexts }
     }
 }
 
@@ -27,9 +33,11 @@ macro_rules! bare {
 
             async fn get_context(
                 &self,
-                _: Request<pb::GetContextRequest>,
+                request: Request<pb::GetContextRequest>,
             ) -> Result<Response<pb::GetContextResponse>, Status> {
-                Ok(Response::new(self.context.clone()))
+                let asked = request.into_inner();
+                let context = self.contexts.get(&asked.session_id);
+                context.cloned().map(Response::new).ok_or_else(|| Status::not_found("no session"))
             }
 
             async fn append_turn(

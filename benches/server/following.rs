@@ -10,6 +10,7 @@ use crate::{
     Plan,
     append::Writer,
     context::{context, seeded},
+    floor::Contexts,
     load::{self, Agent},
     report,
     servers::{Bare, Subject},
@@ -17,24 +18,36 @@ use crate::{
 
 const MESSAGE_BYTES: usize = 200;
 
-/// A short view and a long one.
+/// Short views and long ones.
 pub(crate) async fn measure(plan: &Plan) -> anyhow::Result<()> {
-    for messages in [100, 10_000] {
-        let name = format!("append_then_context_{messages}");
+    for (messages, sessions) in [(100, 256), (10_000, 8)] {
+        let name = format!("append_then_context_{messages:05}");
         if plan.wants(&name) {
-            of_length(plan, &name, messages).await?;
+            of_length(plan, &name, messages, sessions).await?;
         }
     }
     Ok(())
 }
 
-async fn of_length(plan: &Plan, name: &str, messages: usize) -> anyhow::Result<()> {
+/// One agent with so many sessions that none of them grows much meanwhile.
+async fn of_length(
+    plan: &Plan,
+    name: &str,
+    messages: usize,
+    sessions: usize,
+) -> anyhow::Result<()> {
     let server = Subject::start().await?;
     let mut client = server.client().await?;
-    let session = seeded(&mut client, 0, messages, MESSAGE_BYTES).await?;
-    let bare = Bare::start(context(&mut client, &session).await?).await?;
-    let floor = vec![Worker(Writer::new(bare.client().await?, session.clone(), 0))];
-    let subject = vec![Worker(Writer::new(client, session, 0))];
+    let mut contexts = Contexts::new();
+    for number in 0..sessions {
+        let session = seeded(&mut client, number, messages, MESSAGE_BYTES).await?;
+        let answer = context(&mut client, &session).await?;
+        contexts.insert(session, answer);
+    }
+    let ids: Vec<String> = contexts.keys().cloned().collect();
+    let bare = Bare::start(contexts).await?;
+    let floor = vec![Worker(Writer::new(bare.client().await?, ids.clone(), 0))];
+    let subject = vec![Worker(Writer::new(client, ids, 0))];
     let (floor, subject) = load::compare(plan, floor, subject).await?;
     let about = json!({ "agents": 1, "messages": messages, "message_bytes": MESSAGE_BYTES });
     report::compared(name, about, None, &floor, &subject)?;

@@ -8,7 +8,7 @@ use std::{
 use anyhow::Context as _;
 use hdrhistogram::Histogram;
 
-use crate::{Plan, report::Side};
+use crate::{Plan, cpu, report::Side};
 
 /// One agent, with a connection and a session of its own.
 pub(crate) trait Agent: Send + 'static {
@@ -34,7 +34,7 @@ pub(crate) async fn compare<F: Agent, S: Agent>(
 
 /// Lets all agents of a side ask for a while, and hands them back.
 async fn turn<A: Agent>(time: Duration, agents: Vec<A>, side: &mut Side) -> anyhow::Result<Vec<A>> {
-    let start = Instant::now();
+    let (start, cpu) = (Instant::now(), cpu::micros());
     let end = start + time;
     let tasks: Vec<_> = agents.into_iter().map(|it| tokio::spawn(ask_until(end, it))).collect();
     let mut agents = Vec::with_capacity(tasks.len());
@@ -47,6 +47,7 @@ async fn turn<A: Agent>(time: Duration, agents: Vec<A>, side: &mut Side) -> anyh
     }
     let calls = u32::try_from(micros.len() - before)?;
     side.rates.push(f64::from(calls) / start.elapsed().as_secs_f64());
+    side.cpu_micros.push((cpu::micros() - cpu) / f64::from(calls.max(1)));
     Ok(agents)
 }
 

@@ -2,7 +2,9 @@
 //!
 //! Prints a JSON line for each figure, with its ratio to a floor that ran in the
 //! same minute on the same cores: a bare method of the same contract, or the
-//! same bytes looked at once. What is slow on a busy machine is slow for both.
+//! same bytes looked at once. What is slow on a busy machine is slow for both,
+//! though not evenly: who waits for more threads waits longer. So the time on a
+//! processor is told too, of server and load together.
 //!
 //! `cargo bench --bench server` measures, `-- --quick` only shows in seconds
 //! that it runs, and any other word picks the figures whose names hold it.
@@ -10,6 +12,7 @@
 mod append;
 mod context;
 mod counting;
+mod cpu;
 mod floor;
 mod following;
 mod load;

@@ -10,6 +10,8 @@ use serde_json::{Map, Value, json};
 pub(crate) struct Side {
     /// Calls a second, turn by turn.
     pub(crate) rates: Vec<f64>,
+    /// Microseconds of processor time a call, turn by turn.
+    pub(crate) cpu_micros: Vec<f64>,
     /// Microseconds of each call.
     pub(crate) micros: Option<Histogram<u64>>,
 }
@@ -18,6 +20,11 @@ impl Side {
     /// Calls a second of the median turn.
     pub(crate) fn rate(&self) -> f64 {
         median(self.rates.clone())
+    }
+
+    /// Microseconds of processor time a call in the median turn.
+    fn cpu_micros(&self) -> f64 {
+        median(self.cpu_micros.clone())
     }
 
     fn quantile_ms(&self, quantile: f64) -> f64 {
@@ -48,6 +55,9 @@ pub(crate) fn compared(
         "p50_ms": subject.quantile_ms(0.5),
         "p99_ms": subject.quantile_ms(0.99),
         "floor_p50_ms": floor.quantile_ms(0.5),
+        "cpu_us": round(subject.cpu_micros(), 1),
+        "floor_cpu_us": round(floor.cpu_micros(), 1),
+        "cpu_ratio": round(floor.cpu_micros() / subject.cpu_micros(), 3),
         "ratio": round(median(ratios), 3),
         "aim": aim,
     });

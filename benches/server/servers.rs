@@ -8,15 +8,14 @@ use concertina::{
     config::Config,
     grpc::{self, Running},
     proto::v1::{
-        self as pb, session_service_client::SessionServiceClient,
-        session_service_server::SessionServiceServer,
+        session_service_client::SessionServiceClient, session_service_server::SessionServiceServer,
     },
 };
 use tempfile::TempDir;
 use tokio::{net::TcpListener, runtime::Runtime};
 use tonic::transport::{Channel, Server, server::TcpIncoming};
 
-use crate::floor::Floor;
+use crate::floor::{Contexts, Floor};
 
 /// A client with a connection of its own.
 pub(crate) type Client = SessionServiceClient<Channel>;
@@ -78,14 +77,14 @@ pub(crate) struct Bare {
 }
 
 impl Bare {
-    /// A server that answers every request for a context with `context`.
-    pub(crate) async fn start(context: pb::GetContextResponse) -> anyhow::Result<Self> {
+    /// A server that answers requests for a context with one of `contexts`.
+    pub(crate) async fn start(contexts: Contexts) -> anyhow::Result<Self> {
         let runtime = Runtime::new()?;
         let listener = TcpListener::bind((std::net::Ipv4Addr::LOCALHOST, 0));
         let listener = runtime.spawn(listener).await??;
         let address = listener.local_addr()?;
         let incoming = TcpIncoming::from(listener).with_nodelay(Some(true));
-        let service = SessionServiceServer::new(Floor::new(context));
+        let service = SessionServiceServer::new(Floor::new(contexts));
         runtime.spawn(Server::builder().add_service(service).serve_with_incoming(incoming));
         Ok(Self { address, runtime: Some(runtime) })
     }
