@@ -16,7 +16,7 @@ use std::{
 pub use settings::names;
 pub use sources::{Sources, load};
 
-use crate::service::Limits;
+use crate::{service::Limits, telemetry::LogConfig};
 
 /// Where a server listens unless it is told otherwise, and where clients look.
 pub const DEFAULT_PORT: u16 = 7437;
@@ -55,30 +55,6 @@ impl Default for Config {
             limits: Limits::default(),
         }
     }
-}
-
-/// What is logged, and how.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct LogConfig {
-    /// Text or JSON.
-    pub format: LogFormat,
-    /// Which levels of what.
-    pub filter: String,
-}
-
-impl Default for LogConfig {
-    fn default() -> Self {
-        Self { format: LogFormat::Text, filter: "info".to_owned() }
-    }
-}
-
-/// How a log line is written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum LogFormat {
-    /// For a person.
-    Text,
-    /// For a collector.
-    Json,
 }
 
 /// Everything that is wrong with what the server was told.

@@ -5,8 +5,11 @@
 
 use std::{net::SocketAddr, path::PathBuf, str::FromStr, time::Duration};
 
-use super::{Config, LogFormat};
-use crate::{policies::Presets, telemetry};
+use super::Config;
+use crate::{
+    policies::Presets,
+    telemetry::{self, LogFormat},
+};
 
 /// One thing that can be set.
 pub(super) struct Setting {

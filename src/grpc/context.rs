@@ -13,14 +13,35 @@ use crate::{
     },
 };
 
-/// A context in one answer of at most `limit` bytes.
-pub(super) fn whole(context: &ContextOutput, limit: usize) -> Result<pb::GetContextResponse> {
-    let answer = pb::GetContextResponse { context: Some(to_pb(context)) };
-    let size = answer.encoded_len();
-    if size > limit {
-        return Err(Error::ResponseTooLarge { size: size as u64, limit: limit as u64 });
+/// An answer and its size.
+struct Measured {
+    answer: pb::GetContextResponse,
+    size: usize,
+}
+
+impl Measured {
+    fn of(context: &ContextOutput) -> Self {
+        let answer = pb::GetContextResponse { context: Some(to_pb(context)) };
+        Self { size: answer.encoded_len(), answer }
     }
-    Ok(answer)
+}
+
+/// A context in one answer of at most `limit` bytes.
+///
+/// A context that did not change is the same answer again: it lies beside it.
+pub(super) fn whole(context: &ContextOutput, limit: usize) -> Result<pb::GetContextResponse> {
+    let here;
+    let kept = context.encoded.get_or_make(|| Measured::of(context));
+    let Measured { answer, size } = if let Some(kept) = kept {
+        kept
+    } else {
+        here = Measured::of(context);
+        &here
+    };
+    if *size > limit {
+        return Err(Error::ResponseTooLarge { size: *size as u64, limit: limit as u64 });
+    }
+    Ok(answer.clone())
 }
 
 /// What the caller takes: its limit, or the server's.
@@ -137,7 +158,10 @@ fn count(number: usize) -> i32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{Pressure, Revision, SessionId, TokenBudget, ViewName};
+    use crate::{
+        model::{Pressure, Revision, SessionId, TokenBudget, ViewName},
+        service::Encoded,
+    };
 
     fn context(messages: Vec<Bytes>) -> ContextOutput {
         let budget = TokenBudget {
@@ -172,6 +196,7 @@ mod tests {
             reduction_pending: false,
             rounds_in_flight: 0,
             preview: false,
+            encoded: Encoded::default(),
         }
     }
 

@@ -1,6 +1,13 @@
 //! Writes, and telling what is in memory of them.
 
-use std::{future::Future, sync::Arc};
+use std::{
+    future::Future,
+    pin::Pin,
+    sync::Arc,
+    task::{Context, Poll},
+};
+
+use tokio::runtime::Handle;
 
 use super::{Ctx, factors, fingerprint::Fingerprint, live::State};
 use crate::{
@@ -27,12 +34,38 @@ where
 {
     let (live, session) = (Arc::clone(&ctx.live), session.clone());
     let work = work(Arc::clone(&ctx.store));
-    let task = tokio::spawn(async move {
+    let told = async move {
         let done = work.await?;
         live.note(&session, revision(&done));
         Ok(done)
-    });
-    task.await.map_err(|err| store::Error::Backend(Box::new(err)))?
+    };
+    Unbroken(Some(Box::pin(told))).await
+}
+
+/// Work that goes on by itself where who waits for it goes away. Where nobody
+/// does, as mostly, it needs no task of its own.
+struct Unbroken<T: Send + 'static>(Option<Pin<Box<dyn Future<Output = T> + Send>>>);
+
+impl<T: Send + 'static> Future for Unbroken<T> {
+    type Output = T;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<T> {
+        // Out of its place meanwhile: work that panics is not gone on with.
+        let Some(mut work) = self.0.take() else { return Poll::Pending };
+        let polled = work.as_mut().poll(cx);
+        if polled.is_pending() {
+            self.0 = Some(work);
+        }
+        polled
+    }
+}
+
+impl<T: Send + 'static> Drop for Unbroken<T> {
+    fn drop(&mut self) {
+        if let (Some(work), Ok(runtime)) = (self.0.take(), Handle::try_current()) {
+            runtime.spawn(work);
+        }
+    }
 }
 
 /// Rows came: learns from the usage that they report, and returns how full the

@@ -3,7 +3,11 @@
 //! Mirrors the contract's `context.proto`, which says what each field means to
 //! a client.
 
-use std::{borrow::Cow, sync::Arc};
+use std::{
+    any::Any,
+    borrow::Cow,
+    sync::{Arc, OnceLock},
+};
 
 use bytes::Bytes;
 
@@ -84,6 +88,28 @@ pub struct ContextOutput {
     pub rounds_in_flight: usize,
     /// True where nothing was committed for this answer.
     pub preview: bool,
+    /// What was made of it for the wire.
+    pub encoded: Encoded,
+}
+
+/// What was made of an answer for the wire, so that one that is given again is
+/// encoded once. Which form that is, only who encodes knows; it says nothing
+/// that the answer does not, and all are equal.
+#[derive(Debug, Clone, Default)]
+pub struct Encoded(OnceLock<Arc<dyn Any + Send + Sync>>);
+
+impl Encoded {
+    /// What was made of it, by `make` where nothing was yet. `None` where that
+    /// was of another type.
+    pub fn get_or_make<T: Any + Send + Sync>(&self, make: impl FnOnce() -> T) -> Option<&T> {
+        self.0.get_or_init(|| Arc::new(make())).downcast_ref()
+    }
+}
+
+impl PartialEq for Encoded {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
 }
 
 /// The messages, and what stands around them.

@@ -37,7 +37,7 @@ mod update_session;
 
 pub use append_turn::{AppendTurn, AppendWarning, AppendedTurn, Payload, append_turn};
 pub use context_types::{
-    ContextBody, ContextInput, ContextOutput, Origin, Reduction, Repair, StageReport,
+    ContextBody, ContextInput, ContextOutput, Encoded, Origin, Reduction, Repair, StageReport,
 };
 pub use count_tokens::{Countable, CountedTokens, count_tokens};
 pub use create_session::{CreateSession, CreatedSession, create_session};

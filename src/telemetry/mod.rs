@@ -5,7 +5,29 @@ use std::io;
 
 use tracing_subscriber::{EnvFilter, fmt, layer::SubscriberExt as _, util::SubscriberInitExt as _};
 
-use crate::config::{LogConfig, LogFormat};
+/// What is logged, and how.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LogConfig {
+    /// Text or JSON.
+    pub format: LogFormat,
+    /// Which levels of what.
+    pub filter: String,
+}
+
+impl Default for LogConfig {
+    fn default() -> Self {
+        Self { format: LogFormat::Text, filter: "info".to_owned() }
+    }
+}
+
+/// How a log line is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LogFormat {
+    /// For a person.
+    Text,
+    /// For a collector.
+    Json,
+}
 
 /// Starts to log.
 ///

@@ -1,5 +1,7 @@
 //! The integration tests, one binary.
 
+#![expect(clippy::unwrap_used, reason = "what is wrong in a test ends the test")]
+
 mod cases;
 mod cli;
 mod corpus;
@@ -9,4 +11,5 @@ mod policies;
 mod projection;
 mod render;
 mod store;
+mod tidy;
 mod tokens;

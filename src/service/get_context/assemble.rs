@@ -14,7 +14,7 @@ use crate::{
     projection::{Composed, Lens, Plan, Window, report},
     render::Rendered,
     service::{
-        ContextBody, ContextOutput, Origin, Reduction, Repair, StageReport,
+        ContextBody, ContextOutput, Encoded, Origin, Reduction, Repair, StageReport,
         fingerprint::{self, Fingerprint},
         live::{Pieces, Served},
     },
@@ -38,10 +38,15 @@ pub(super) fn bytes(rendered: &Rendered) -> i64 {
     i64::try_from(all).unwrap_or(i64::MAX)
 }
 
-/// The answer. `before` is what the view served last in this format.
-pub(super) fn output(made: &Made<'_>, job: &Job, before: Option<&Pieces>) -> ContextOutput {
+/// The answer. `pieces` are its bytes, `before` what the view served last in
+/// this format.
+pub(super) fn output(
+    made: &Made<'_>,
+    job: &Job,
+    pieces: &Pieces,
+    before: Option<&Pieces>,
+) -> ContextOutput {
     let composed = &made.plan.composed;
-    let pieces = pieces(&made.rendered, job.format);
     let same = before.map_or(0, |before| {
         if before.fixed == pieces.fixed {
             stable::leading_equal(&before.messages, &pieces.messages)
@@ -57,7 +62,7 @@ pub(super) fn output(made: &Made<'_>, job: &Job, before: Option<&Pieces>) -> Con
         session: made.session.id.clone(),
         view: job.view.clone(),
         revision: made.session.revision,
-        fingerprint: fingerprint(made, job, &pieces),
+        fingerprint: fingerprint(made, job, pieces),
         body: body(&made.rendered, job.format),
         origins: origins(&made.rendered),
         unchanged_prefix: 0,
@@ -84,6 +89,7 @@ pub(super) fn output(made: &Made<'_>, job: &Job, before: Option<&Pieces>) -> Con
         reduction_pending: false,
         rounds_in_flight: made.lens.history.in_flight(),
         preview: job.is_preview,
+        encoded: Encoded::default(),
     }
 }
 
@@ -99,7 +105,6 @@ pub(super) fn served(
         factor: job.factor,
         caller_fixed_tokens: job.model.caller_fixed_tokens,
         idle_at: idle_at(made, job, ever),
-        pieces: pieces(&made.rendered, job.format),
         output: Arc::clone(output),
     }
 }
@@ -115,7 +120,7 @@ fn idle_at(made: &Made<'_>, job: &Job, ever: &[Overlay]) -> Option<i64> {
 }
 
 /// The rendered bytes in pieces that are compared.
-fn pieces(rendered: &Rendered, format: WireFormat) -> Pieces {
+pub(super) fn pieces(rendered: &Rendered, format: WireFormat) -> Pieces {
     let messages = if format == WireFormat::Typed {
         rendered.typed.iter().map(codec::encode).collect()
     } else {

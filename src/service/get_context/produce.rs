@@ -99,10 +99,12 @@ pub(super) fn produce(state: &mut State, job: &mut Job, ids: &dyn IdSource) -> R
             continue;
         }
         let made = Made { plan, rendered, window, session, items: &items, lens };
-        let output = Arc::new(assemble::output(&made, job, newest.get(&job.format)));
+        let pieces = assemble::pieces(&made.rendered, job.format);
+        let before = newest.get(&job.format);
+        let output = Arc::new(assemble::output(&made, job, &pieces, before));
         if !job.is_preview {
+            newest.insert(job.format, pieces);
             let as_served = assemble::served(&made, job, overlays, &output);
-            newest.insert(job.format, as_served.pieces.clone());
             served.insert((job.format, job.lane.clone()), as_served);
             bound(served, job);
         }

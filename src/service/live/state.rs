@@ -50,7 +50,8 @@ pub(crate) struct ViewState {
     pub rendered: HashMap<WireFormat, Rendering>,
     /// What was served last, per format and lane.
     pub served: HashMap<(WireFormat, String), Served>,
-    /// What was served last, per format.
+    /// What was served last, per format, for telling what of the next is the
+    /// same.
     pub newest: HashMap<WireFormat, Pieces>,
     /// The lane that was served last, and the fingerprint it got.
     pub last_served: Option<(String, String)>,
@@ -80,8 +81,6 @@ pub(crate) struct Served {
     pub caller_fixed_tokens: i64,
     /// Until when (microseconds) no idle trigger can fire.
     pub idle_at: Option<i64>,
-    /// The rendered bytes, for telling what of the next is the same.
-    pub pieces: Pieces,
     /// The answer, without reductions.
     pub output: Arc<ContextOutput>,
 }
@@ -155,15 +154,24 @@ impl State {
         let views = self.views.values().map(|view| {
             let rendered = view.rendered.values().flat_map(HashMap::values);
             rendered.map(|(_, rendered)| rendered.weight()).sum::<usize>()
+                + view.newest.values().map(Pieces::bytes).sum::<usize>()
                 + view.served.values().map(Served::bytes).sum::<usize>()
         });
         self.row_bytes + views.sum::<usize>() + 4096
     }
 }
 
-impl Served {
+impl Pieces {
     fn bytes(&self) -> usize {
-        self.pieces.messages.iter().map(|message| message.len() + 64).sum()
+        self.messages.iter().map(|message| message.len() + 64).sum()
+    }
+}
+
+impl Served {
+    /// Besides the messages' own bytes, which it shares: where each is, where
+    /// it came from, and both once more for the wire.
+    fn bytes(&self) -> usize {
+        self.output.origins.len() * 256
     }
 }
 

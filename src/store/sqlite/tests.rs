@@ -9,7 +9,8 @@ use crate::{
     model::{Block, Message, MessageTokens, Namespace, Seq, SessionId, Timestamp},
     rounds::MessageShape,
     store::{
-        Append, Appended, Error, NewRow, NewSession, RowsQuery, SessionRef, SetViewParts, Store,
+        Append, Appended, Error, NewRow, NewSession, RequestKey, RowsQuery, SessionRef,
+        SetViewParts, Store,
     },
 };
 
@@ -17,7 +18,7 @@ use crate::{
 async fn every_statement_prepares_against_a_fresh_schema() {
     let dir = tempfile::tempdir().unwrap();
     let mut opened = open::open(dir.path(), &Options::default()).await.unwrap();
-    for statement in statements::ALL {
+    for statement in statements::ALL.iter().chain(statements::APPENDS_AT_ONCE) {
         let prepared = opened.writer.prepare(statement.into_sql_str()).await;
         assert!(prepared.is_ok(), "{statement}: {:?}", prepared.err());
     }
@@ -132,4 +133,69 @@ async fn q5_a_full_disk_is_told_and_writing_goes_on_once_there_is_space() {
     let done = append_noise(&store, "new").await.unwrap();
     assert_eq!(Some(done.first_seq.0 - 1), acknowledged.last().copied());
     store.close().await;
+}
+
+/// Appends a short message under a request id.
+fn short(id: &str, request: usize, text: &str) -> Append {
+    let blocks = vec![Arc::new(Block::text(text))];
+    let message = Message { blocks, ..Message::default() };
+    let encoded = codec::encode(&message);
+    let digest = codec::digest(&encoded);
+    let row = NewRow {
+        digest,
+        encoded,
+        tokens: MessageTokens { total: 5, blocks: vec![1] },
+        shape: MessageShape::of(&message),
+        message: Arc::new(message),
+    };
+    Append {
+        session: session(id),
+        rows: vec![row],
+        expected_next_seq: None,
+        author: String::new(),
+        at: Timestamp::default(),
+        request: Some(RequestKey { id: format!("r{request}"), digest }),
+    }
+}
+
+#[tokio::test]
+async fn i10_appends_of_one_group_fail_each_for_itself() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = Arc::new(SqliteStore::open(dir.path(), Options::default()).await.unwrap());
+    create(&store, "a").await;
+    create(&store, "b").await;
+    let mut tasks = tokio::task::JoinSet::new();
+    for number in 0..90 {
+        let store = Arc::clone(&store);
+        // Every third repeats a request, every ninth in other words, and one
+        // session is not there.
+        let id = ["a", "b", "a", "b", "none"][number % 5];
+        let request = if number % 3 == 2 { number % 5 } else { number };
+        let text = if number % 9 == 8 { "other" } else { "text" };
+        let append = short(id, request, text);
+        tasks.spawn(async move { (number, request, store.append(append).await) });
+    }
+    let mut seqs = [Vec::new(), Vec::new()];
+    let mut first_of: std::collections::BTreeMap<(usize, usize), Vec<i64>> = [].into();
+    while let Some(done) = tasks.join_next().await {
+        let (number, request, outcome) = done.unwrap();
+        match (number % 5, outcome) {
+            (4, outcome) => assert!(matches!(outcome, Err(Error::NotFound(_)))),
+            (_, Err(err)) => assert!(matches!(err, Error::RequestIdReused), "{err}"),
+            (at, Ok(done)) => {
+                if !done.replayed {
+                    seqs[at % 2].push(done.first_seq.0);
+                }
+                first_of.entry((at % 2, request)).or_default().push(done.first_seq.0);
+            }
+        }
+    }
+    for (id, mut seqs) in ["a", "b"].into_iter().zip(seqs) {
+        seqs.sort_unstable();
+        assert_eq!(seqs, (1..=i64::try_from(seqs.len()).unwrap()).collect::<Vec<_>>());
+        assert_eq!(rows(&store, id).await, seqs, "what was told is what is there");
+    }
+    for (request, seqs) in first_of {
+        assert!(seqs.iter().all(|it| it == &seqs[0]), "{request:?} was answered once: {seqs:?}");
+    }
 }

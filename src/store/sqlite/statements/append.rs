@@ -1,20 +1,52 @@
 //! Appending messages.
 
-/// An append, as a row: what the triggers below do with it is one statement.
+/// The statement that appends as many times as it is given dots.
+///
+/// Its parameters have no numbers: those of the first append come first.
+macro_rules! append {
+    (@row $dot:tt) => {
+        ", (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+    };
+    ($first:tt $($more:tt)*) => {
+        concat!(
+            "INSERT INTO appends (session, revision, at, author, first_content, rows, contents, ",
+            "digests, next_seq, turn, tokens, request, request_digest, answer, rounds, calls) ",
+            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+            $(, append!(@row $more))*
+        )
+    };
+}
+
+/// One append, two, three, …, as rows: what the triggers below do with them is
+/// one statement.
 ///
 /// It is the one command that is worth this. A query string tells its caller
 /// of each of its statements, and each time the caller's thread wakes: nine of
-/// them cost a third more than one. A statement also undoes itself where it
-/// fails, so that an append needs no savepoint. The view is the writing
+/// them cost a third more than one, and so does one for each append of a group.
+/// A statement also undoes itself where it fails, so that an append needs no
+/// savepoint, and is a transaction where it is alone. The view is the writing
 /// connection's own; nothing of it is in the file.
-pub(in super::super) const APPEND: &str = "
-    INSERT INTO appends (session, revision, at, author, first_content, rows, contents, digests,
-                         next_seq, turn, tokens, request, request_digest, answer, rounds, calls)
-    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)
-";
+pub(in super::super) const APPENDS_AT_ONCE: &[&str] = &[
+    append!(.),
+    append!(. .),
+    append!(. . .),
+    append!(. . . .),
+    append!(. . . . .),
+    append!(. . . . . .),
+    append!(. . . . . . .),
+    append!(. . . . . . . .),
+    append!(. . . . . . . . .),
+    append!(. . . . . . . . . .),
+    append!(. . . . . . . . . . .),
+    append!(. . . . . . . . . . . .),
+    append!(. . . . . . . . . . . . .),
+    append!(. . . . . . . . . . . . . .),
+    append!(. . . . . . . . . . . . . . .),
+    append!(. . . . . . . . . . . . . . . .),
+];
 
 /// What an append is made of.
-const APPENDS: &str = "
+const APPENDS_VIEW: &str = "
     CREATE TEMP VIEW appends (session, revision, at, author, first_content, rows, contents,
                               digests, next_seq, turn, tokens, request, request_digest, answer,
                               rounds, calls)
@@ -77,4 +109,4 @@ const APPEND_CALLS: &str = "
 ";
 
 /// What the writing connection needs before it can append.
-pub(in super::super) const WRITER_SETUP: &[&str] = &[APPENDS, APPEND_ROWS, APPEND_CALLS];
+pub(in super::super) const WRITER_SETUP: &[&str] = &[APPENDS_VIEW, APPEND_ROWS, APPEND_CALLS];

@@ -28,7 +28,6 @@ pub(super) const ALL: &[&str] = &[
     CHANGE_OVERLAYS,
     SET_CALIBRATION,
     EXPIRE_REQUESTS,
-    APPEND,
     VERSION,
     COUNTERS,
     HEAD,

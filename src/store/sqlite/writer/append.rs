@@ -1,8 +1,8 @@
-//! Appending rows: one statement, whatever they are.
+//! Appending rows: one statement, whatever they are and however many append.
 
 use super::{
     super::{command::PackedAppend, content::Packed, error::Failure, statements, values},
-    Writer,
+    Bound, Writer,
     heads::{Head, micros},
     pairing::Pairing,
     requests::Scope,
@@ -17,34 +17,77 @@ use crate::{
 /// What is answered to a repeated append: first seq, last seq, revision.
 type Known = (i64, i64, i64);
 
-impl Writer {
-    pub(super) async fn append(&mut self, packed: PackedAppend) -> Result<Appended, Failure> {
-        let PackedAppend { append, contents } = packed;
-        let mut head = self.head(&append.session).await?;
-        if let Some(refusal) = refusal(&append, &head) {
-            let known = self.known_append(&append, head.key).await?;
-            self.heads.put(&append.session, head);
-            return known.map_or(refusal, Ok);
-        }
-        self.learn(&mut head, &append.rows).await?;
+/// An append in its place, to be written.
+pub(super) struct Placed {
+    pub(super) packed: PackedAppend,
+    pub(super) appended: Appended,
+    key: i64,
+    turn: i64,
+    tokens_before: i64,
+    tokens: i64,
+}
+
+impl Placed {
+    fn new(packed: PackedAppend, head: &mut Head) -> Self {
         let tokens_before = head.tokens;
-        let placements = place(&mut head, &append.rows);
-        let first_seq = placements.first().map_or(head.next_seq(), |it| it.seq);
+        let placements = place(head, &packed.append.rows);
         let appended = Appended {
-            first_seq,
+            first_seq: placements.first().map_or(head.next_seq(), |it| it.seq),
             last_seq: Seq(head.next_seq().0 - 1),
             revision: head.next_revision(),
             replayed: false,
             placements,
         };
-        match self.insert(&append, contents, &head, tokens_before, &appended).await {
+        Self {
+            packed,
+            appended,
+            key: head.key,
+            turn: head.ledger.turn(),
+            tokens_before,
+            tokens: head.tokens,
+        }
+    }
+}
+
+impl Writer {
+    /// Places an append on what is in memory; gives it back where that is not
+    /// enough to know its place.
+    pub(super) fn place_from_memory(
+        &mut self,
+        packed: PackedAppend,
+    ) -> Result<Placed, Box<PackedAppend>> {
+        let Some(mut head) = self.heads.take(&packed.append.session) else {
+            return Err(Box::new(packed));
+        };
+        let session = packed.append.session.clone();
+        let is_known = |row: &NewRow| head.ledger.missing_ids(&row.shape).is_empty();
+        let is_enough =
+            refusal(&packed.append, &head).is_none() && packed.append.rows.iter().all(is_known);
+        let placed =
+            if is_enough { Ok(Placed::new(packed, &mut head)) } else { Err(Box::new(packed)) };
+        self.heads.put(&session, head);
+        placed
+    }
+
+    /// Appends, whatever has to be looked up for it.
+    pub(super) async fn append(&mut self, packed: PackedAppend) -> Result<Appended, Failure> {
+        let mut head = self.head(&packed.append.session).await?;
+        if let Some(refusal) = refusal(&packed.append, &head) {
+            let known = self.known_append(&packed.append, head.key).await?;
+            self.heads.put(&packed.append.session, head);
+            return known.map_or(refusal, Ok);
+        }
+        self.learn(&mut head, &packed.append.rows).await?;
+        let placed = Placed::new(packed, &mut head);
+        let append = &placed.packed.append;
+        match self.insert(std::iter::once(&placed)).await {
             Ok(()) => {
                 self.heads.put(&append.session, head);
-                Ok(appended)
+                Ok(placed.appended)
             }
             // The request was known: the head, which has moved on, is dropped.
             Err(Failure::Undone(err)) if err.is_conflict() => {
-                let known = self.known_append(&append, head.key).await?;
+                let known = self.known_append(append, head.key).await?;
                 known.ok_or(Failure::Undone(err))
             }
             Err(failure) => Err(failure),
@@ -88,41 +131,53 @@ impl Writer {
         Ok(())
     }
 
-    async fn insert(
+    /// Writes appends, all or none; at most as many as there are statements.
+    pub(super) async fn insert<'a>(
         &mut self,
-        append: &Append,
-        contents: Packed,
-        head: &Head,
-        tokens_before: i64,
-        appended: &Appended,
+        batch: impl ExactSizeIterator<Item = &'a Placed>,
     ) -> Result<(), Failure> {
+        let statement = batch.len().checked_sub(1);
+        let Some(statement) = statement.and_then(|at| statements::APPENDS_AT_ONCE.get(at)) else {
+            return Ok(());
+        };
+        let mut statement = sqlx::query(*statement);
+        for placed in batch {
+            statement = placed.bind(statement, self.last_content + 1);
+            // Ids of an append that is undone are not given again.
+            let rows = placed.packed.append.rows.len();
+            self.last_content += i64::try_from(rows).unwrap_or(i64::MAX);
+        }
+        self.write_one(statement).await
+    }
+}
+
+impl Placed {
+    fn bind<'q>(&'q self, statement: Bound<'q>, first_content: i64) -> Bound<'q> {
+        let Self { packed: PackedAppend { append, contents }, appended, .. } = self;
         let mut pairing = Pairing::default();
         for (row, placement) in append.rows.iter().zip(&appended.placements) {
             pairing.add(row, placement);
         }
-        let (rows, digests) = rows(append, &contents, tokens_before, appended);
-        let known: Known = (appended.first_seq.0, appended.last_seq.0, appended.revision.0);
         let pairing = (!pairing.is_empty()).then_some(pairing);
-        let statement = sqlx::query(statements::APPEND)
-            .bind(head.key)
+        let (rows, digests) = rows(append, contents, self.tokens_before, appended);
+        let known: Known = (appended.first_seq.0, appended.last_seq.0, appended.revision.0);
+        statement
+            .bind(self.key)
             .bind(appended.revision.0)
             .bind(micros(append.at))
             .bind(append.author.as_str())
-            .bind(self.last_content + 1)
+            .bind(first_content)
             .bind(rows)
-            .bind(contents.bytes)
+            .bind(contents.bytes.as_slice())
             .bind(digests)
-            .bind(head.next_seq().0)
-            .bind(head.ledger.turn())
-            .bind(head.tokens)
+            .bind(appended.last_seq.next().0)
+            .bind(self.turn)
+            .bind(self.tokens)
             .bind(append.request.as_ref().map(|it| it.id.as_str()))
             .bind(append.request.as_ref().map(|it| it.digest.as_slice()))
             .bind(append.request.as_ref().map(|_| values::json(&known)))
             .bind(pairing.as_ref().map(Pairing::rounds))
-            .bind(pairing.as_ref().map(Pairing::calls));
-        // Ids of an append that is undone are not given again.
-        self.last_content += i64::try_from(append.rows.len()).unwrap_or(i64::MAX);
-        self.write_one(statement).await
+            .bind(pairing.as_ref().map(Pairing::calls))
     }
 }
 

@@ -6,6 +6,7 @@
 //! is written. Start reading at [`Writer::run`], then [`Writer::commit_group`].
 
 mod append;
+mod batch;
 mod create;
 mod erase;
 mod heads;
@@ -17,11 +18,11 @@ mod requests;
 mod sessions;
 mod views;
 
-use std::{fs::File, thread::JoinHandle};
+use std::{collections::VecDeque, fs::File, thread::JoinHandle};
 
 use sqlx::{Connection, Sqlite, SqliteConnection, query::Query, sqlite::SqliteArguments};
 
-use self::{erase::Erasures, heads::Heads};
+use self::{append::Placed, erase::Erasures, heads::Heads};
 use super::{
     OpenError, Options,
     command::Command,
@@ -30,6 +31,7 @@ use super::{
     queue::{Next, Receiver, Reply},
     statements,
 };
+use crate::store::Appended;
 
 /// A statement with its values.
 type Bound<'q> = Query<'q, Sqlite, SqliteArguments>;
@@ -41,6 +43,8 @@ struct Writer {
     conn: SqliteConnection,
     heads: Heads,
     erasures: Erasures,
+    /// Appends of the group that runs, in their places and not written yet.
+    placed: Vec<(Placed, Reply<Appended>)>,
     /// Answers of the group that runs.
     answers: Vec<Answer>,
     /// Session keys and content ids are counted on from here.
@@ -64,6 +68,7 @@ pub(super) async fn start(
         erasures: Erasures::load(&mut conn).await.map_err(told)?,
         conn,
         heads: Heads::new(options),
+        placed: Vec::new(),
         answers: Vec::new(),
         last_session,
         last_content,
@@ -101,12 +106,13 @@ impl Writer {
 
     /// Runs commands in one transaction, makes it durable, then answers all.
     async fn commit_group(&mut self, group: Vec<Command>) {
-        let failure = self.run_group(group).await.err();
-        if failure.is_some() {
+        let failure = self.run_group(group.into()).await.err();
+        if let Some(failure) = &failure {
             // Where the database has undone the transaction itself this fails,
             // and nothing is left to undo.
             let _ = sqlx::query(statements::ROLLBACK).execute(&mut self.conn).await;
             self.heads.clear();
+            self.fail_placed(failure);
         }
         self.erasures.settle(failure.as_ref());
         for answer in self.answers.drain(..) {
@@ -114,13 +120,24 @@ impl Writer {
         }
     }
 
-    async fn run_group(&mut self, group: Vec<Command>) -> Result<(), Shared> {
+    async fn run_group(&mut self, mut group: VecDeque<Command>) -> Result<(), Shared> {
+        self.place_leading(&mut group);
+        // Few appends and nothing else are one statement: a transaction already.
+        if group.is_empty() && self.insert_placed().await?.is_ok() {
+            return Ok(());
+        }
         let mut lost = self.execute(statements::BEGIN).await.err();
         for command in group {
+            if lost.is_none() && !matches!(command, Command::Append(..)) {
+                lost = self.write_placed().await.err();
+            }
             match &lost {
                 None => lost = self.run_command(command).await.err(),
                 Some(failure) => command.fail(failure),
             }
+        }
+        if lost.is_none() {
+            lost = self.write_placed().await.err();
         }
         match lost {
             None => self.execute(statements::COMMIT).await,
@@ -131,10 +148,7 @@ impl Writer {
     /// Runs one command; an error means that the whole group is lost.
     async fn run_command(&mut self, command: Command) -> Result<(), Shared> {
         match command {
-            Command::Append(append, reply) => {
-                let result = self.append(append).await;
-                self.answer(reply, result)
-            }
+            Command::Append(append, reply) => self.take_append(append, reply).await,
             Command::Create(new, reply) => {
                 let result = self.create(*new).await;
                 self.answer(reply, result)
