@@ -114,6 +114,10 @@ impl<'a> Bench<'a> {
             self.added.retain(|it| !supersedes.contains(&it.id));
             self.added.push(overlay.clone());
         }
+        // One that this very plan had proposed was never in force.
+        let was_stored = |id: &OverlayId| self.facts.ever.iter().any(|it| it.id == *id);
+        let stored = supersedes.iter().filter(|id| was_stored(id)).cloned();
+        self.superseded.extend(stored);
         self.in_force = in_force;
         self.composed = composed;
         true
