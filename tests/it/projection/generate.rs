@@ -15,7 +15,7 @@ use super::support::{
 /// What happens next.
 #[derive(Clone)]
 pub(crate) enum Event {
-    Append(Message),
+    Append(Box<Message>),
     Wait(i64),
     /// Of the overlays in force, the n-th (around the end).
     RollBack(usize),
@@ -133,10 +133,11 @@ enum Step {
 impl Step {
     fn split(self) -> (Vec<Event>, Vec<Event>) {
         match self {
-            Self::Said(message) => (vec![Event::Append(message)], Vec::new()),
+            Self::Said(message) => (vec![Event::Append(Box::new(message))], Vec::new()),
             Self::Other(event) => (vec![event], Vec::new()),
             Self::Tools { lane, calls, results } => {
-                let append = |role, blocks| Event::Append(in_lane(lane, message(role, blocks)));
+                let append =
+                    |role, blocks| Event::Append(Box::new(in_lane(lane, message(role, blocks))));
                 let answers = results.into_iter().map(|blocks| append(Role::User, blocks));
                 (vec![append(Role::Assistant, calls)], answers.collect())
             }

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use concertina::{
-    model::{Message, Overlay, OverlayKind, Role, Row, Seq, StageKind, WireFormat, shown::Answer},
+    model::{Overlay, OverlayKind, Role, Row, Seq, StageKind, WireFormat, shown::Answer},
     projection::{Composed, Fate, History, Sight, share_of},
     render::{Rendered, check},
     rounds::MessageShape,
@@ -63,13 +63,13 @@ impl Life {
             Event::Clear(at) => self.epoch += usize::from(self.agent.clear(at)),
             Event::Append(message) => {
                 let lane = self.by_lane.then(|| message.lane.clone());
-                let placement = self.agent.say(message);
+                let placement = self.agent.say(*message);
                 let is_late =
                     |it: &concertina::rounds::Answered| it.is_late || it.supersedes.is_some();
                 if placement.answers.iter().any(is_late) {
                     self.epoch += 1;
                 }
-                self.ask(lane);
+                self.ask(lane.as_deref());
             }
         }
     }
@@ -83,9 +83,9 @@ impl Life {
         }
     }
 
-    fn ask(&mut self, lane: Option<String>) {
+    fn ask(&mut self, lane: Option<&str>) {
         let before = self.agent.ever.len();
-        let asked = self.agent.try_look(lane.as_deref());
+        let asked = self.agent.try_look(lane);
         if self.agent.ever.len() > before {
             self.epoch += 1;
         }
@@ -95,12 +95,12 @@ impl Life {
         }
         let composed = &look.composed;
         i4_the_budget_is_kept(&self.agent, composed);
-        i15_nothing_got_larger(&self.agent, &look, lane.as_deref());
-        i2_every_block_is_accounted_for(&self.agent, composed, lane.as_deref());
+        i15_nothing_got_larger(&self.agent, &look, lane);
+        i2_every_block_is_accounted_for(&self.agent, composed, lane);
         i14_markers_resolve(&self.agent, composed);
-        only_fit_goes_beyond_pins(&self.agent, lane.as_deref());
-        self.i13_newest_requests_are_whole(composed, lane.as_deref());
-        i6_it_is_the_same_from_scratch(&self.agent, composed, lane.as_deref());
+        only_fit_goes_beyond_pins(&self.agent, lane);
+        self.i13_newest_requests_are_whole(composed, lane);
+        i6_it_is_the_same_from_scratch(&self.agent, composed, lane);
         for (at, format) in FORMATS.into_iter().enumerate() {
             let request = rendered(composed, format);
             if request.messages.is_empty() {
@@ -109,7 +109,7 @@ impl Life {
             }
             let broken = check::violations(format, &request);
             assert!(broken.is_empty(), "I3: {format:?}: {broken:?}");
-            self.i7_it_grows_at_its_end((lane.clone(), at), blocks(&request, format));
+            self.i7_it_grows_at_its_end((lane.map(str::to_owned), at), blocks(&request, format));
         }
     }
 
@@ -357,7 +357,7 @@ fn rolled_back(mut agent: Agent, mut seed: u64) -> Agent {
 
 proptest! {
     #![proptest_config(ProptestConfig {
-        cases: 200,
+        cases: 40,
         max_shrink_iters: 400,
         failure_persistence: None,
         ..ProptestConfig::default()
@@ -367,7 +367,7 @@ proptest! {
     fn i2_i3_i4_i6_i7_i13_i14_i15_hold_at_every_step(
         circumstances in circumstances(),
         by_lane in any::<bool>(),
-        events in events(40),
+        events in events(24),
     ) {
         let mut life = Life::of(&circumstances, by_lane);
         for event in events {
@@ -379,14 +379,14 @@ proptest! {
     #[test]
     fn i5_rolling_everything_back_gives_what_was_never_reduced(
         circumstances in circumstances(),
-        events in events(40),
+        events in events(24),
         seed in any::<u64>(),
     ) {
         let mut life = agent(&circumstances);
         for event in events {
             match event {
                 Event::Append(message) => {
-                    life.say(message);
+                    life.say(*message);
                     let _ = life.try_look(None);
                 }
                 Event::Snip(first, last) => drop(life.snip(first, last)),
@@ -414,7 +414,7 @@ proptest! {
         for event in events {
             match event {
                 Event::Append(message) => {
-                    life.agent.say(message);
+                    life.agent.say(*message);
                     let _ = life.agent.try_look(None);
                 }
                 Event::RollBack(nth) => life.roll_back(nth),
@@ -456,7 +456,7 @@ proptest! {
 
 /// A message of one lane, for a check of what the generator reaches.
 fn is_in_lane(event: &Event, lane: &str) -> bool {
-    matches!(event, Event::Append(Message { lane: of, .. }) if of == lane)
+    matches!(event, Event::Append(message) if message.lane == lane)
 }
 
 #[test]
@@ -469,7 +469,7 @@ fn generated_histories_reach_what_they_are_for() {
         let mut life = plain_agent("default", 200_000);
         for event in events {
             let Event::Append(message) = event else { continue };
-            let placed = life.say(message);
+            let placed = life.say(*message);
             late += placed.answers.iter().filter(|it| it.is_late).count();
             replaced += placed.answers.iter().filter(|it| it.supersedes.is_some()).count();
             orphans += placed.orphans.len();

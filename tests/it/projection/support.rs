@@ -65,8 +65,6 @@ pub(crate) struct Look {
     pub(crate) composed: Composed,
     /// Overlays that were committed for it.
     pub(crate) added: Vec<Overlay>,
-    /// Overlays that were rolled back for it.
-    pub(crate) superseded: Vec<OverlayId>,
     /// Why each stage acted, or did not when nothing was left to do.
     pub(crate) triggers: Vec<(StageKind, &'static str)>,
 }
@@ -182,7 +180,7 @@ impl Agent {
 
     /// Asks for a context: plans and commits until nothing is left to commit.
     pub(crate) fn try_look(&mut self, lane: Option<&str>) -> Result<Look, Irreducible> {
-        let (mut added, mut superseded, mut fired) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut added, mut fired) = (Vec::new(), Vec::new());
         for _ in 0..3 {
             let plan = self.plan(lane);
             if let Some(stuck) = plan.irreducible {
@@ -194,13 +192,12 @@ impl Agent {
                     (stage, acted.map_or(why, |(_, why)| *why))
                 });
                 let triggers = triggers.collect();
-                return Ok(Look { composed: plan.composed, added, superseded, triggers });
+                return Ok(Look { composed: plan.composed, added, triggers });
             }
             fired.extend(plan.triggers.iter().copied().filter(|(stage, _)| {
                 plan.added.iter().any(|overlay| overlay.stage == stage.name())
             }));
             added.extend_from_slice(&plan.added);
-            superseded.extend_from_slice(&plan.superseded);
             self.commit(plan.added, &plan.superseded);
         }
         panic!("a plan that was committed leaves no more to plan: {fired:?}");
