@@ -6,13 +6,13 @@ use bytes::Bytes;
 
 use crate::{
     model::{
-        ContextItem, Overlay, Policy, Revision, Seq, Session, TokenBudget, View, ViewName,
-        WireFormat, shown::ShownRound,
+        ContextItem, Overlay, Policy, Revision, Row, Seq, Session, Timestamp, TokenBudget, View,
+        ViewName, WireFormat, shown::ShownRound,
     },
     projection::{History, Memo, Sight, Sizes},
     render::RenderedRound,
-    service::{ContextOutput, Ctx, Error, Result, model_choice},
-    store::{ItemAt, RowsQuery, SessionRef},
+    service::{ContextOutput, Ctx, Error, Result, limits::OFF_THREAD_BYTES, model_choice},
+    store::{Appended, ItemAt, NewRow, RowsQuery, SessionRef},
 };
 
 /// Rows of one read from the store.
@@ -32,6 +32,8 @@ pub(crate) struct State {
     /// What was made of them per view.
     pub views: HashMap<ViewName, ViewState>,
     row_bytes: usize,
+    /// Bytes of rows that no context was made of yet.
+    pub fresh_bytes: usize,
 }
 
 /// What was made of a session's rows in one view.
@@ -86,8 +88,8 @@ pub(crate) struct Served {
 }
 
 impl State {
-    /// Loads what is missing. Returns the bytes of rows that came.
-    pub(crate) async fn refresh(&mut self, ctx: &Ctx, id: &SessionRef) -> Result<usize> {
+    /// Loads what is missing.
+    pub(crate) async fn refresh(&mut self, ctx: &Ctx, id: &SessionRef) -> Result<()> {
         let session = ctx.store.get_session(id).await?;
         if self.session.as_ref().is_some_and(|known| known.create_time != session.create_time) {
             // Deleted, and made anew under the same id.
@@ -114,16 +116,54 @@ impl State {
             }
         }
         self.row_bytes += bytes;
+        self.fresh_bytes += bytes;
         self.items = ctx.store.list_items(id, ItemAt::Now).await?;
         for view in &session.views {
             self.refresh_view(ctx, id, view).await?;
         }
         self.views.retain(|name, _| session.views.iter().any(|view| view.name == *name));
         self.session = Some(session);
-        Ok(bytes)
+        Ok(())
     }
 
-    fn push(&mut self, row: Arc<crate::model::Row>) {
+    /// Takes in rows that were just appended: what it would read otherwise.
+    /// Only where nothing else came since it was loaded, and where it is little
+    /// work. Returns the bytes of the rows.
+    pub(crate) fn follow(&mut self, rows: &[NewRow], appended: &Appended, at: Timestamp) -> usize {
+        let Some(session) = &mut self.session else { return 0 };
+        let is_next = session.revision.next() == appended.revision
+            && session.next_seq == appended.first_seq
+            && self.history.newest().next() == appended.first_seq
+            && rows.len() == appended.placements.len();
+        let encoded: usize = rows.iter().map(|row| row.encoded.len()).sum();
+        if !is_next || encoded > OFF_THREAD_BYTES {
+            return 0;
+        }
+        session.revision = appended.revision;
+        session.next_seq = appended.last_seq.next();
+        session.update_time = at;
+        session.tokens += rows.iter().map(|row| row.tokens.total).sum::<i64>();
+        let mut bytes = 0;
+        for (new, placement) in rows.iter().zip(&appended.placements) {
+            let row = Row {
+                seq: placement.seq,
+                turn: placement.turn,
+                round: placement.round,
+                revision: appended.revision,
+                record_time: at,
+                message: Arc::clone(&new.message),
+                tokens: new.tokens.clone(),
+                digest: new.digest,
+            };
+            bytes += weight(&row);
+            self.push(Arc::new(row));
+        }
+        self.row_bytes += bytes;
+        self.fresh_bytes += bytes;
+        bytes
+    }
+
+    fn push(&mut self, row: Arc<Row>) {
         let placement = self.history.push(row);
         for view in self.views.values_mut() {
             view.sight.see(&self.history, &placement);
@@ -218,7 +258,7 @@ fn sizes(view: &View, policy: &Policy) -> Sizes {
     Sizes { limit_tokens }
 }
 
-fn weight(row: &crate::model::Row) -> usize {
+fn weight(row: &Row) -> usize {
     use crate::model::{BlockKind, ImageSource, ToolOutput};
     let image = |source: &ImageSource| match source {
         ImageSource::Data(data) => data.len(),
