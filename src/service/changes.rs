@@ -208,7 +208,8 @@ mod tests {
         let session =
             SessionRef { namespace: Namespace::new(Namespace::DEFAULT), id: SessionId::new("s") };
         let live = ctx.live.find(&session).expect("it is in memory");
-        let state = live.state.lock().await;
+        let mut state = live.state.lock().await;
+        state.catch_up();
         (state.session.clone(), state.history.rows().to_vec())
     }
 

@@ -91,6 +91,7 @@ async fn freshen(
         }
         came?;
     }
+    state.catch_up();
     Ok(std::mem::take(&mut state.fresh_bytes))
 }
 

@@ -31,6 +31,9 @@ pub(crate) struct State {
     pub history: History,
     /// What was made of them per view.
     pub views: HashMap<ViewName, ViewState>,
+    /// Rows that came and have no place in it yet: who appends does not wait for
+    /// what only a reader needs.
+    waiting: Vec<Arc<Row>>,
     row_bytes: usize,
     /// Bytes of rows that no context was made of yet.
     pub fresh_bytes: usize,
@@ -90,6 +93,7 @@ pub(crate) struct Served {
 impl State {
     /// Loads what is missing.
     pub(crate) async fn refresh(&mut self, ctx: &Ctx, id: &SessionRef) -> Result<()> {
+        self.catch_up();
         let session = ctx.store.get_session(id).await?;
         if self.session.as_ref().is_some_and(|known| known.create_time != session.create_time) {
             // Deleted, and made anew under the same id.
@@ -128,12 +132,12 @@ impl State {
 
     /// Takes in rows that were just appended: what it would read otherwise.
     /// Only where nothing else came since it was loaded, and where it is little
-    /// work. Returns the bytes of the rows.
+    /// work. Returns the bytes of the rows; [`State::catch_up`] places them.
     pub(crate) fn follow(&mut self, rows: &[NewRow], appended: &Appended, at: Timestamp) -> usize {
         let Some(session) = &mut self.session else { return 0 };
         let is_next = session.revision.next() == appended.revision
             && session.next_seq == appended.first_seq
-            && self.history.newest().next() == appended.first_seq
+            && self.history.rows().len() + self.waiting.len() == known_rows(session)
             && rows.len() == appended.placements.len();
         let encoded: usize = rows.iter().map(|row| row.encoded.len()).sum();
         if !is_next || encoded > OFF_THREAD_BYTES {
@@ -156,11 +160,19 @@ impl State {
                 digest: new.digest,
             };
             bytes += weight(&row);
-            self.push(Arc::new(row));
+            self.waiting.push(Arc::new(row));
         }
         self.row_bytes += bytes;
         self.fresh_bytes += bytes;
         bytes
+    }
+
+    /// Gives the rows that came their places. Before it, the history may end
+    /// earlier than the session does.
+    pub(crate) fn catch_up(&mut self) {
+        for row in std::mem::take(&mut self.waiting) {
+            self.push(row);
+        }
     }
 
     fn push(&mut self, row: Arc<Row>) {
@@ -243,6 +255,11 @@ impl ViewState {
     pub(crate) fn in_force(&self) -> Vec<Overlay> {
         self.overlays.iter().filter(|overlay| overlay.rollback.is_none()).cloned().collect()
     }
+}
+
+/// How many rows a session has: seqs have no gaps.
+fn known_rows(session: &Session) -> usize {
+    usize::try_from(session.next_seq.0 - 1).unwrap_or(usize::MAX)
 }
 
 /// The sizes of what is fixed at first sight: of the window as the view was
