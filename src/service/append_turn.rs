@@ -86,12 +86,13 @@ pub async fn append_turn(ctx: &Ctx, input: AppendTurn) -> Result<AppendedTurn> {
     let limits = ctx.limits.clone();
     let bytes = prepare::rough_size(&input);
     let prepared = off_thread(bytes, move || prepare::prepare(input, &limits)).await??;
+    let at = ctx.clock.now();
     let append = Append {
         session: session.clone(),
         rows: prepared.rows.clone(),
         expected_next_seq,
         author,
-        at: ctx.clock.now(),
+        at,
         request: super::fields::request_key(&request_id, || prepared.digest),
     };
     let appended = changes::write(
@@ -103,7 +104,8 @@ pub async fn append_turn(ctx: &Ctx, input: AppendTurn) -> Result<AppendedTurn> {
     .await?;
     let mut warnings = oddities::of_append(&appended, prepared.oddities);
     warnings.extend(oddities::of_fingerprints(&prepared.rows, appended.first_seq));
-    let budget = changes::rows_appended(ctx, &session, &view, &prepared.rows, &appended).await;
+    let rows = &prepared.rows;
+    let budget = changes::rows_appended(ctx, &session, &view, rows, &appended, at).await;
     Ok(AppendedTurn {
         first_seq: appended.first_seq,
         last_seq: appended.last_seq,

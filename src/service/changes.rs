@@ -11,7 +11,7 @@ use tokio::runtime::Handle;
 
 use super::{Ctx, factors, fingerprint::Fingerprint, live::State};
 use crate::{
-    model::{Message, Revision, Role, TokenBudget, ViewName},
+    model::{Message, Revision, Role, Timestamp, TokenBudget, ViewName},
     projection::Window,
     store::{self, Appended, NewRow, SessionRef, Store},
     tokens,
@@ -39,7 +39,14 @@ where
         live.note(&session, revision(&done));
         Ok(done)
     };
-    Unbroken(Some(Box::pin(told))).await
+    to_the_end(told).await
+}
+
+/// Runs work to its end, whatever becomes of the caller.
+pub(super) async fn to_the_end<T: Send + 'static>(
+    work: impl Future<Output = T> + Send + 'static,
+) -> T {
+    Unbroken(Some(Box::pin(work))).await
 }
 
 /// Work that goes on by itself where who waits for it goes away. Where nobody
@@ -68,25 +75,29 @@ impl<T: Send + 'static> Drop for Unbroken<T> {
     }
 }
 
-/// Rows came: learns from the usage that they report, and returns how full the
-/// view is now, where it is in memory and nobody works on it.
+/// Rows came: takes them into memory, learns from the usage that they report,
+/// and returns how full the view is now; where it is in memory and nobody works
+/// on it.
 pub(super) async fn rows_appended(
     ctx: &Ctx,
     session: &SessionRef,
     view: &ViewName,
     rows: &[NewRow],
     appended: &Appended,
+    at: Timestamp,
 ) -> Option<TokenBudget> {
     let live = ctx.live.find(session)?;
-    let (reports, budget) = {
+    let (reports, budget, came) = {
         let mut state = live.state.try_lock().ok()?;
         if appended.replayed {
             return state.views.get(view)?.budget.clone();
         }
         let reports: Vec<Report> =
             rows.iter().filter_map(|row| report(&state, view, &row.message)).collect();
-        (reports, grow(&mut state, view, rows))
+        let came = state.follow(rows, appended, at);
+        (reports, grow(&mut state, view, rows), came)
     };
+    ctx.live.grow(session, came);
     for report in reports {
         let Report { model, estimated, reported } = report;
         let learned =
@@ -155,4 +166,70 @@ fn grow(state: &mut State, view: &ViewName, rows: &[NewRow]) -> Option<TokenBudg
 /// Says whether a context could have had this fingerprint.
 pub(super) fn knows_fingerprint(fingerprint: &str) -> bool {
     Fingerprint::parse(fingerprint).is_some()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use crate::{
+        model::{Block, Message, Namespace, Role, Row, Session, SessionId, WireFormat},
+        service::{
+            AppendTurn, ContextInput, ContextOutput, CreateSession, Ctx, append_turn,
+            create_session, get_context,
+        },
+        store::{SessionRef, memory::MemoryStore},
+    };
+
+    async fn append(ctx: &Ctx, roles: &[Role]) {
+        let messages = roles.iter().map(|role| Message {
+            role: *role,
+            blocks: vec![Arc::new(Block::text("words"))],
+            ..Message::default()
+        });
+        let turn = AppendTurn {
+            session_id: "s".into(),
+            messages: messages.collect(),
+            ..AppendTurn::default()
+        };
+        append_turn(ctx, turn).await.unwrap();
+    }
+
+    async fn context(ctx: &Ctx) -> Arc<ContextOutput> {
+        let input = ContextInput {
+            session_id: "s".into(),
+            format: Some(WireFormat::OpenAiChat),
+            ..ContextInput::default()
+        };
+        get_context(ctx, input).await.unwrap()
+    }
+
+    async fn state(ctx: &Ctx) -> (Option<Session>, Vec<Arc<Row>>) {
+        let session =
+            SessionRef { namespace: Namespace::new(Namespace::DEFAULT), id: SessionId::new("s") };
+        let live = ctx.live.find(&session).expect("it is in memory");
+        let mut state = live.state.lock().await;
+        state.catch_up();
+        (state.session.clone(), state.history.rows().to_vec())
+    }
+
+    #[tokio::test]
+    async fn i6_a_state_that_followed_an_append_is_the_one_that_is_read() {
+        let store = Arc::new(MemoryStore::new());
+        let ctx = Ctx::new(store.clone());
+        let new = CreateSession { session_id: "s".into(), ..CreateSession::default() };
+        create_session(&ctx, new).await.unwrap();
+        append(&ctx, &[Role::User]).await;
+        context(&ctx).await;
+        append(&ctx, &[Role::Assistant, Role::User]).await;
+        append(&ctx, &[Role::Assistant]).await;
+
+        let followed = state(&ctx).await;
+        assert_eq!(followed.1.len(), 4, "nothing is left to read");
+
+        let anew = Ctx::new(store);
+        let read = context(&anew).await;
+        assert_eq!(context(&ctx).await.fingerprint, read.fingerprint);
+        assert_eq!(followed, state(&anew).await);
+    }
 }

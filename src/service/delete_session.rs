@@ -1,6 +1,9 @@
 //! Erases a session.
 
-use super::{Ctx, Result, fields::Fields};
+use std::sync::Arc;
+
+use super::{Ctx, Result, changes, fields::Fields};
+use crate::store;
 
 /// Erases a session: rows, overlays, everything.
 ///
@@ -11,7 +14,11 @@ pub async fn delete_session(ctx: &Ctx, session_id: &str) -> Result<()> {
     let mut fields = Fields::new();
     let session = fields.session("session_id", session_id);
     fields.finish()?;
-    ctx.store.delete_session(&session).await?;
-    ctx.live.forget(&session);
-    Ok(())
+    let (store, live) = (Arc::clone(&ctx.store), Arc::clone(&ctx.live));
+    let erase = async move {
+        store.delete_session(&session).await?;
+        live.forget(&session);
+        Ok::<(), store::Error>(())
+    };
+    Ok(changes::to_the_end(erase).await?)
 }

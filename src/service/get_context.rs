@@ -76,7 +76,7 @@ fn check(fields: &mut Fields, input: &ContextInput) {
 }
 
 /// Brings the state up to the newest revision that it was told of. Returns the
-/// bytes of rows that came.
+/// bytes of rows that no context was made of yet.
 async fn freshen(
     ctx: &Ctx,
     live: &LiveSession,
@@ -84,14 +84,15 @@ async fn freshen(
     session: &SessionRef,
 ) -> Result<usize> {
     let is_new = state.session.as_ref().is_some_and(|known| known.revision >= live.newest());
-    if is_new {
-        return Ok(0);
+    if !is_new {
+        let came = state.refresh(ctx, session).await;
+        if matches!(came, Err(Error::SessionNotFound(_))) {
+            ctx.live.forget(session);
+        }
+        came?;
     }
-    let came = state.refresh(ctx, session).await;
-    if matches!(came, Err(Error::SessionNotFound(_))) {
-        ctx.live.forget(session);
-    }
-    came
+    state.catch_up();
+    Ok(std::mem::take(&mut state.fresh_bytes))
 }
 
 #[derive(Debug, thiserror::Error)]

@@ -107,8 +107,18 @@ impl Live {
 
     /// A state has grown to `bytes`: others may have to go for it.
     pub(super) fn weigh(&self, session: &SessionRef, bytes: usize) {
+        self.reweigh(session, |_| bytes);
+    }
+
+    /// A state has grown by `bytes`: others may have to go for it.
+    pub(super) fn grow(&self, session: &SessionRef, bytes: usize) {
+        self.reweigh(session, |before| before + bytes);
+    }
+
+    fn reweigh(&self, session: &SessionRef, now: impl FnOnce(usize) -> usize) {
         let mut entries = self.lock();
         let Some(entry) = entries.by_session.get_mut(session) else { return };
+        let bytes = now(entry.bytes);
         let before = std::mem::replace(&mut entry.bytes, bytes);
         entries.bytes = entries.bytes - before + bytes;
         while entries.bytes > self.limit_bytes {

@@ -6,13 +6,13 @@ use bytes::Bytes;
 
 use crate::{
     model::{
-        ContextItem, Overlay, Policy, Revision, Seq, Session, TokenBudget, View, ViewName,
-        WireFormat, shown::ShownRound,
+        ContextItem, Overlay, Policy, Revision, Row, Seq, Session, Timestamp, TokenBudget, View,
+        ViewName, WireFormat, shown::ShownRound,
     },
     projection::{History, Memo, Sight, Sizes},
     render::RenderedRound,
-    service::{ContextOutput, Ctx, Error, Result, model_choice},
-    store::{ItemAt, RowsQuery, SessionRef},
+    service::{ContextOutput, Ctx, Error, Result, limits::OFF_THREAD_BYTES, model_choice},
+    store::{Appended, ItemAt, NewRow, RowsQuery, SessionRef},
 };
 
 /// Rows of one read from the store.
@@ -31,7 +31,12 @@ pub(crate) struct State {
     pub history: History,
     /// What was made of them per view.
     pub views: HashMap<ViewName, ViewState>,
+    /// Rows that came and have no place in it yet: who appends does not wait for
+    /// what only a reader needs.
+    waiting: Vec<Arc<Row>>,
     row_bytes: usize,
+    /// Bytes of rows that no context was made of yet.
+    pub fresh_bytes: usize,
 }
 
 /// What was made of a session's rows in one view.
@@ -86,8 +91,9 @@ pub(crate) struct Served {
 }
 
 impl State {
-    /// Loads what is missing. Returns the bytes of rows that came.
-    pub(crate) async fn refresh(&mut self, ctx: &Ctx, id: &SessionRef) -> Result<usize> {
+    /// Loads what is missing.
+    pub(crate) async fn refresh(&mut self, ctx: &Ctx, id: &SessionRef) -> Result<()> {
+        self.catch_up();
         let session = ctx.store.get_session(id).await?;
         if self.session.as_ref().is_some_and(|known| known.create_time != session.create_time) {
             // Deleted, and made anew under the same id.
@@ -114,16 +120,62 @@ impl State {
             }
         }
         self.row_bytes += bytes;
+        self.fresh_bytes += bytes;
         self.items = ctx.store.list_items(id, ItemAt::Now).await?;
         for view in &session.views {
             self.refresh_view(ctx, id, view).await?;
         }
         self.views.retain(|name, _| session.views.iter().any(|view| view.name == *name));
         self.session = Some(session);
-        Ok(bytes)
+        Ok(())
     }
 
-    fn push(&mut self, row: Arc<crate::model::Row>) {
+    /// Takes in rows that were just appended: what it would read otherwise.
+    /// Only where nothing else came since it was loaded, and where it is little
+    /// work. Returns the bytes of the rows; [`State::catch_up`] places them.
+    pub(crate) fn follow(&mut self, rows: &[NewRow], appended: &Appended, at: Timestamp) -> usize {
+        let Some(session) = &mut self.session else { return 0 };
+        let is_next = session.revision.next() == appended.revision
+            && session.next_seq == appended.first_seq
+            && self.history.rows().len() + self.waiting.len() == known_rows(session)
+            && rows.len() == appended.placements.len();
+        let encoded: usize = rows.iter().map(|row| row.encoded.len()).sum();
+        if !is_next || encoded > OFF_THREAD_BYTES {
+            return 0;
+        }
+        session.revision = appended.revision;
+        session.next_seq = appended.last_seq.next();
+        session.update_time = at;
+        session.tokens += rows.iter().map(|row| row.tokens.total).sum::<i64>();
+        let mut bytes = 0;
+        for (new, placement) in rows.iter().zip(&appended.placements) {
+            let row = Row {
+                seq: placement.seq,
+                turn: placement.turn,
+                round: placement.round,
+                revision: appended.revision,
+                record_time: at,
+                message: Arc::clone(&new.message),
+                tokens: new.tokens.clone(),
+                digest: new.digest,
+            };
+            bytes += weight(&row);
+            self.waiting.push(Arc::new(row));
+        }
+        self.row_bytes += bytes;
+        self.fresh_bytes += bytes;
+        bytes
+    }
+
+    /// Gives the rows that came their places. Before it, the history may end
+    /// earlier than the session does.
+    pub(crate) fn catch_up(&mut self) {
+        for row in std::mem::take(&mut self.waiting) {
+            self.push(row);
+        }
+    }
+
+    fn push(&mut self, row: Arc<Row>) {
         let placement = self.history.push(row);
         for view in self.views.values_mut() {
             view.sight.see(&self.history, &placement);
@@ -205,6 +257,11 @@ impl ViewState {
     }
 }
 
+/// How many rows a session has: seqs have no gaps.
+fn known_rows(session: &Session) -> usize {
+    usize::try_from(session.next_seq.0 - 1).unwrap_or(usize::MAX)
+}
+
 /// The sizes of what is fixed at first sight: of the window as the view was
 /// set, whatever a caller or a provider says later.
 fn sizes(view: &View, policy: &Policy) -> Sizes {
@@ -218,7 +275,7 @@ fn sizes(view: &View, policy: &Policy) -> Sizes {
     Sizes { limit_tokens }
 }
 
-fn weight(row: &crate::model::Row) -> usize {
+fn weight(row: &Row) -> usize {
     use crate::model::{BlockKind, ImageSource, ToolOutput};
     let image = |source: &ImageSource| match source {
         ImageSource::Data(data) => data.len(),
