@@ -158,6 +158,7 @@ fn irreducible(err: &Error) -> Vec<(&'static str, String)> {
         over,
         largest_seq,
         largest_tokens,
+        bytes_over: _,
     } = err
     else {
         return Vec::new();
@@ -246,6 +247,7 @@ mod tests {
                 output_reserve: 1,
                 fixed: 1,
                 messages: 1,
+                bytes_over: 0,
                 over: 1,
                 largest_seq: seq,
                 largest_tokens: 1,

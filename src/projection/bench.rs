@@ -12,7 +12,7 @@ use super::{
 };
 use crate::model::{
     Block, BlockKind, Cause, Cleared, ImageSource, Overlay, OverlayId, OverlayKind, Policy,
-    Revision, RowSet, Seq, SeqRange, StageKind, Timestamp, ToolOutput, ViewName,
+    Revision, RowSet, Seq, SeqRange, StageKind, Timestamp, ToolOutput, ToolResult, ViewName,
     shown::{Answer, Entry, ShownRound},
 };
 
@@ -91,6 +91,21 @@ impl<'a> Bench<'a> {
     pub(crate) fn is_over_bytes(&self) -> bool {
         let window = self.facts.window;
         self.composed.bytes() as f64 * window.bytes_ratio > window.bytes_limit as f64
+    }
+
+    /// About how many bytes a rendering has too many, where its tokens fit.
+    #[expect(
+        clippy::cast_precision_loss,
+        clippy::cast_possible_truncation,
+        reason = "requests are far below 2^52 bytes"
+    )]
+    pub(crate) fn bytes_over(&self) -> i64 {
+        let window = self.facts.window;
+        if self.used() > window.fit_limit(self.facts.policy) {
+            return 0;
+        }
+        let rendered = (self.composed.bytes() as f64 * window.bytes_ratio) as i64;
+        (rendered - window.bytes_limit).max(0)
     }
 
     /// Lays a reduction on the view. Says whether it made the view smaller;
@@ -243,6 +258,15 @@ impl<'a> Bench<'a> {
             }
             (at, round)
         })
+    }
+
+    /// A tool result as it is stored.
+    pub(crate) fn stored_result(&self, seq: Seq, block: u32) -> Option<&ToolResult> {
+        let blocks = &self.lens.history.row(seq)?.message.blocks;
+        match &blocks.get(usize::try_from(block).ok()?)?.kind {
+            BlockKind::ToolResult(result) => Some(result),
+            _ => None,
+        }
     }
 
     /// A stored block as it looked at first sight.

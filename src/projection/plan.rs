@@ -35,6 +35,8 @@ pub struct Irreducible {
     pub messages: i64,
     /// Tokens above the limit.
     pub over: i64,
+    /// Bytes above the limit, where tokens are not what is too much.
+    pub bytes_over: i64,
     /// The row that holds the largest piece; zero where there is none.
     pub largest_seq: Seq,
     /// What that piece counts as, calibrated.
@@ -135,7 +137,8 @@ fn give_up(
     let (largest_seq, largest_tokens) = largest(&bench.composed, window);
     let irreducible = Irreducible {
         messages: window.used(bench.composed.tokens) - window.fixed,
-        over: bench.used() - window.limit(),
+        over: (bench.used() - window.fit_limit(bench.facts.policy)).max(0),
+        bytes_over: bench.bytes_over(),
         largest_seq,
         largest_tokens,
     };

@@ -202,6 +202,7 @@ pub(crate) struct Draft {
     pub call: Option<CallKey>,
     pub block: Option<Arc<Block>>,
     pub tokens: u32,
+    stored: Arc<Block>,
     steps: Vec<Step>,
 }
 
@@ -215,6 +216,7 @@ impl Drafts {
             call: call_of(index),
             block: Some(Arc::clone(block)),
             tokens: row.tokens.blocks.get(index as usize).copied().unwrap_or(0),
+            stored: Arc::clone(block),
             steps: Vec::new(),
         });
         Self { seq: row.seq, blocks: blocks.collect() }
@@ -245,6 +247,17 @@ impl Draft {
         }
     }
 
+    /// The result to cut: as it is stored, so that no cut is cut again and a
+    /// marker tells the sizes of what it stands for; but without the pictures
+    /// that are described already.
+    pub(crate) fn uncut(&self) -> Option<&ToolResult> {
+        let is_stripped = self.steps.iter().any(|step| step.stage == StageKind::StripImages);
+        match &self.stored.kind {
+            BlockKind::ToolResult(result) if !is_stripped => Some(result),
+            _ => self.result(),
+        }
+    }
+
     /// Shows `kind` instead, where that is smaller; says whether it is.
     pub(crate) fn replace(&mut self, stage: StageKind, kind: Option<BlockKind>) -> bool {
         let Some(old) = &self.block else { return false };
@@ -253,7 +266,10 @@ impl Draft {
         if tokens >= self.tokens && block.is_some() {
             return false;
         }
-        self.steps.push(Step { stage, before: self.tokens, after: tokens });
+        match self.steps.last_mut() {
+            Some(last) if last.stage == stage => last.after = tokens,
+            _ => self.steps.push(Step { stage, before: self.tokens, after: tokens }),
+        }
         (self.block, self.tokens) = (block, tokens);
         true
     }

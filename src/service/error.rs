@@ -99,10 +99,7 @@ pub enum Error {
     #[error("the session has no message to show")]
     SessionEmpty,
     /// What must be shown is larger than the limit.
-    #[error(
-        "the context cannot be made to fit: {over} tokens too many for a window of {window} \
-         less a reserve of {output_reserve}"
-    )]
+    #[error("the context cannot be made to fit: {}", excess(*.over, *.bytes_over, *.window, *.output_reserve))]
     ContextIrreducible {
         /// The window.
         window: i64,
@@ -112,7 +109,10 @@ pub enum Error {
         fixed: i64,
         /// The messages, reduced as far as possible.
         messages: i64,
-        /// What is too much.
+        /// Bytes above what a rendered request may have; zero where tokens are
+        /// what is too much.
+        bytes_over: i64,
+        /// Tokens that are too many.
         over: i64,
         /// The largest row that is left.
         largest_seq: Seq,
@@ -222,6 +222,13 @@ impl From<Entity> for Error {
             Entity::Row(seq) => Self::ContentNotFound { seq, block: 0, output: None },
         }
     }
+}
+
+fn excess(over: i64, bytes_over: i64, window: i64, output_reserve: i64) -> String {
+    if bytes_over > 0 {
+        return format!("{bytes_over} bytes too many for the rendered request");
+    }
+    format!("{over} tokens too many for a window of {window} less a reserve of {output_reserve}")
 }
 
 fn describe(violations: &[Violation]) -> String {

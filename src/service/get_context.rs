@@ -49,7 +49,14 @@ pub async fn get_context(ctx: &Ctx, input: ContextInput) -> Result<Arc<ContextOu
     let live = ctx.live.get(&session);
     let mut state = Arc::clone(&live.state).lock_owned().await;
     let pending = freshen(ctx, &live, &mut state, &session).await?;
-    adopt_model(ctx, &live, &mut state, &session, &view, &input).await?;
+    if names_first_model(&state, &view, &input)? {
+        // A view keeps the first model it is asked with for good: only one
+        // under which it can be shown.
+        let mut trial = job(ctx, &state, &session, &view, format, &input).await?;
+        trial.is_preview = true;
+        (state, _) = answer(ctx, state, &session, trial, pending).await?;
+        adopt_model(ctx, &live, &mut state, &session, &view, &input).await?;
+    }
     let job = job(ctx, &state, &session, &view, format, &input).await?;
     if let Some(served) = reusable(&state, &job) {
         return Ok(served);
@@ -99,6 +106,13 @@ async fn freshen(
 #[error("the session's state was not loaded")]
 struct NotLoaded;
 
+/// Says whether the view has no model and the caller names one to keep.
+fn names_first_model(state: &State, view: &ViewName, input: &ContextInput) -> Result<bool> {
+    let known = state.views.get(view).ok_or_else(|| Error::ViewNotFound(view.to_string()))?;
+    let names_one = !input.model.name.is_empty() || input.model.context_window > 0;
+    Ok(known.view.model.is_none() && !input.preview && names_one)
+}
+
 /// A view without a model takes the first one that a caller names.
 async fn adopt_model(
     ctx: &Ctx,
@@ -111,10 +125,6 @@ async fn adopt_model(
     let Some(known) = state.views.get(view) else {
         return Err(Error::ViewNotFound(view.to_string()));
     };
-    let names_one = !input.model.name.is_empty() || input.model.context_window > 0;
-    if known.view.model.is_some() || input.preview || !names_one {
-        return Ok(());
-    }
     let model = input.model.resolve(ctx, "model")?;
     let set = SetView {
         session: session.clone(),

@@ -95,11 +95,39 @@ fn check_tools(item: &ContextItemInput, fields: &mut Fields) {
     }
     let tools = serde_json::from_slice::<Vec<&RawValue>>(&item.content);
     let found = match tools {
-        Ok(tools) if tools.iter().all(|it| it.get().starts_with('{')) => return,
-        Ok(_) => "other values in it".to_owned(),
+        Ok(tools) if !tools.iter().all(|it| it.get().starts_with('{')) => {
+            "other values in it".to_owned()
+        }
+        Ok(tools) => match tools.iter().position(|it| !has_name(it.get())) {
+            None => return,
+            Some(at) => format!("no name in tool {at}"),
+        },
         Err(err) => err.to_string(),
     };
     fields.wrong("item.content", format!("expected a JSON array of objects, found {found}"));
+}
+
+/// Says whether a definition names its tool. A provider's own tools are known
+/// by their type.
+fn has_name(tool: &str) -> bool {
+    #[derive(serde::Deserialize)]
+    struct Tool {
+        #[serde(rename = "type", default)]
+        kind: Option<String>,
+        #[serde(default)]
+        name: Option<String>,
+        #[serde(default)]
+        function: Option<Function>,
+    }
+    #[derive(serde::Deserialize)]
+    struct Function {
+        #[serde(default)]
+        name: Option<String>,
+    }
+    let Ok(tool) = serde_json::from_str::<Tool>(tool) else { return false };
+    let is_own = tool.kind.is_some_and(|kind| kind != "function" && kind != "custom");
+    let name = tool.name.or_else(|| tool.function.and_then(|it| it.name));
+    is_own || name.is_some_and(|name| !name.trim().is_empty())
 }
 
 fn check_room(ctx: &Ctx, present: &[ContextItem], item: &ContextItem) -> Result<()> {

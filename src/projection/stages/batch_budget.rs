@@ -57,7 +57,7 @@ fn previews(policy: &BatchBudget, budget: usize, results: usize) -> [usize; 3] {
 }
 
 fn shorten(policy: &BatchBudget, seq: Seq, keep: usize, chars: usize, draft: &mut Draft) -> usize {
-    let Some(result) = draft.result() else { return chars };
+    let Some(result) = draft.uncut() else { return chars };
     if chars <= policy.floor_chars.max(keep) {
         return chars;
     }

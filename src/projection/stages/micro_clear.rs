@@ -332,9 +332,13 @@ fn placeholder(bench: &Bench<'_>, rules: &MicroClear, it: &Candidate) -> Option<
             if it.repeats.is_none() && chars <= rules.min_chars && !has_image(&result.output) {
                 return None;
             }
+            // The sizes are those of what the placeholder stands for and points
+            // at: the stored result, not what an earlier stage left of it.
+            let stored = bench.stored_result(seq, block);
+            let stored = stored.unwrap_or(result);
             let values: [(&str, &dyn std::fmt::Display); 5] = [
-                ("bytes", &result_bytes(result)),
-                ("chars", &chars),
+                ("bytes", &result_bytes(stored)),
+                ("chars", &result_chars(stored)),
                 ("seq", &seq),
                 ("block", &block),
                 ("tool", &it.tool),

@@ -35,7 +35,8 @@ pub(crate) fn apply(policy: &ResultCap, sizes: Sizes, history: &History, drafts:
                 [("removed", &removed), ("total", &total), ("seq", &seq), ("block", &draft.index)];
             text::fill(&policy.marker, &values)
         };
-        if let Some(cut) = cut_result(result, keep, policy.head_ratio, marker) {
+        let cut = draft.uncut().and_then(|it| cut_result(it, keep, policy.head_ratio, marker));
+        if let Some(cut) = cut {
             draft.replace(StageKind::ResultCap, Some(BlockKind::ToolResult(cut)));
         }
     }

@@ -4,7 +4,9 @@
 use std::{collections::BTreeSet, sync::Arc};
 
 use crate::{
-    model::{Block, BlockKind, Cleared, ContentRef, Role, Seq, ToolOutput, shown::Answer},
+    model::{
+        Block, BlockKind, Cleared, ContentRef, Image, Opaque, Role, Seq, ToolOutput, shown::Answer,
+    },
     projection::{
         bench::{Bench, kind_bytes},
         compose::{plain_block, shown_as},
@@ -16,7 +18,9 @@ use crate::{
 /// What may be shortened, in the order in which it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Class {
-    /// Tool results; their pictures go first.
+    /// Pictures and opaque parts of tool results, largest first.
+    ResultMedia,
+    /// The text of tool results.
     Results,
     /// Long strings among the arguments of calls.
     Arguments,
@@ -28,8 +32,14 @@ pub(crate) enum Class {
     NewestRequest,
 }
 
-pub(crate) const CLASSES: [Class; 5] =
-    [Class::Results, Class::Arguments, Class::OtherText, Class::Media, Class::NewestRequest];
+pub(crate) const CLASSES: [Class; 6] = [
+    Class::ResultMedia,
+    Class::Results,
+    Class::Arguments,
+    Class::OtherText,
+    Class::Media,
+    Class::NewestRequest,
+];
 
 /// Characters that are left of a text at least.
 const SHORTEST: usize = 40;
@@ -55,6 +65,9 @@ pub(crate) fn plan(
 ) -> Vec<Cleared> {
     let pieces = pieces(bench, class, newest);
     let over = over(bench, goal);
+    if matches!(class, Class::ResultMedia | Class::Media) {
+        return without_media(bench, pieces, over);
+    }
     let longest = pieces.iter().map(|piece| piece.chars).max().unwrap_or(0);
     let frees = |keep: usize| pieces.iter().map(|piece| estimate(piece, keep)).sum::<i64>();
     let is_over_bytes = bench.is_over_bytes();
@@ -73,7 +86,7 @@ pub(crate) fn plan(
     let mark = &bench.facts.policy.fit.cut_marker;
     pieces
         .iter()
-        .filter(|piece| piece.chars > low || class == Class::Media)
+        .filter(|piece| piece.chars > low)
         .filter_map(|piece| {
             let text = shorten(&piece.plain, low, mark)?;
             // The marker of a short text may cost more than the cut frees.
@@ -82,6 +95,51 @@ pub(crate) fn plan(
             is_smaller.then_some(Cleared { content: piece.content, shown_as: text })
         })
         .collect()
+}
+
+/// Lines in place of pictures and opaque blocks, largest first, until `over`
+/// tokens are freed; all of them where the request has too many bytes.
+fn without_media(bench: &Bench<'_>, mut pieces: Vec<Piece>, over: i64) -> Vec<Cleared> {
+    pieces.sort_by_key(|piece| std::cmp::Reverse((piece.tokens, piece.content)));
+    let is_over_bytes = bench.is_over_bytes();
+    let mut freed = 0;
+    let mut out = Vec::new();
+    for piece in pieces {
+        if freed >= over && !is_over_bytes {
+            break;
+        }
+        let Some(text) = described(&piece.plain) else { continue };
+        let count = i64::from(tokens::block(&shown_as(&piece.plain, None, &text)));
+        if count < piece.tokens || is_over_bytes {
+            freed += piece.tokens - count;
+            out.push(Cleared { content: piece.content, shown_as: text });
+        }
+    }
+    out
+}
+
+/// A block in words alone, where it holds more than words.
+fn described(block: &Block) -> Option<String> {
+    match &block.kind {
+        BlockKind::ToolResult(result) => {
+            has_media(&result.output).then(|| words_of(&result.output))
+        }
+        BlockKind::Image(image) => Some(image_line(image)),
+        BlockKind::Opaque(opaque) => Some(opaque_line(opaque)),
+        _ => None,
+    }
+}
+
+fn has_media(output: &[ToolOutput]) -> bool {
+    output.iter().any(|part| !matches!(part, ToolOutput::Text(_)))
+}
+
+fn image_line(image: &Image) -> String {
+    format!("[{} not shown]", image.media_type)
+}
+
+fn opaque_line(opaque: &Opaque) -> String {
+    format!("[provider block not shown: {} bytes]", opaque.json.len())
 }
 
 /// Uncalibrated tokens that the view is above `goal`.
@@ -116,11 +174,15 @@ fn pieces(bench: &Bench<'_>, class: Class, newest: &BTreeSet<Seq>) -> Vec<Piece>
         out.push(Piece { content, plain, tokens: i64::from(tokens), chars: chars(block) });
     };
     for round in bench.composed.rounds() {
-        if class == Class::Results {
-            for call in &round.calls {
-                if let Answer::Result { seq, index, block, tokens, .. } = &call.answer {
-                    take(*seq, *index, block, *tokens);
-                }
+        for call in &round.calls {
+            let Answer::Result { seq, index, block, tokens, .. } = &call.answer else { continue };
+            let is_asked = match class {
+                Class::Results => true,
+                Class::ResultMedia => described(block).is_some(),
+                _ => false,
+            };
+            if is_asked {
+                take(*seq, *index, block, *tokens);
             }
         }
         for message in &round.messages {
@@ -176,20 +238,17 @@ fn shorten(block: &Block, keep: usize, mark: &str) -> Option<String> {
         }
         BlockKind::ToolResult(result) => {
             let words = words_of(&result.output);
-            let has_media = result.output.iter().any(|part| !matches!(part, ToolOutput::Text(_)));
-            let cut = text::cut(&words, keep, 0.6, marker(words.chars().count()));
-            cut.or_else(|| has_media.then_some(words))
+            text::cut(&words, keep, 0.6, marker(words.chars().count()))
         }
         BlockKind::ToolUse(call) => {
             let cut =
                 |words: &str, keep| text::cut(words, keep, 0.6, marker(words.chars().count()));
             json::shorten_strings(&call.input_json, keep, &cut)
         }
-        BlockKind::Image(image) => Some(format!("[{} not shown]", image.media_type)),
-        BlockKind::Opaque(opaque) => {
-            Some(format!("[provider block not shown: {} bytes]", opaque.json.len()))
-        }
-        BlockKind::Thinking(_) | BlockKind::RedactedThinking(_) => None,
+        BlockKind::Image(_)
+        | BlockKind::Opaque(_)
+        | BlockKind::Thinking(_)
+        | BlockKind::RedactedThinking(_) => None,
     }
 }
 
@@ -199,10 +258,8 @@ fn words_of(output: &[ToolOutput]) -> String {
         .iter()
         .map(|part| match part {
             ToolOutput::Text(text) => String::from_utf8_lossy(text).into_owned(),
-            ToolOutput::Image(image) => format!("[{} not shown]", image.media_type),
-            ToolOutput::Opaque(opaque) => {
-                format!("[provider block not shown: {} bytes]", opaque.json.len())
-            }
+            ToolOutput::Image(image) => image_line(image),
+            ToolOutput::Opaque(opaque) => opaque_line(opaque),
         })
         .collect();
     parts.join("\n")

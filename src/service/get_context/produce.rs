@@ -114,7 +114,8 @@ pub(super) fn produce(state: &mut State, job: &mut Job, ids: &dyn IdSource) -> R
         }
         return Ok(Produced::Answer(output));
     }
-    Err(irreducible(window, Irreducible::default()))
+    // Renderings that never came down to the limit: a byte too many, at least.
+    Err(irreducible(window, Irreducible { bytes_over: 1, ..Irreducible::default() }))
 }
 
 /// How full the view is, without rendering it.
@@ -196,7 +197,16 @@ fn run_plan(
         ever,
         view: &job.view,
     };
-    let mut new_id = || OverlayId::new(&ids.next());
+    // What is only looked at gets no id that anybody could ask for, and the
+    // same preview is the same bytes.
+    let mut previewed = 0;
+    let mut new_id = || {
+        if job.is_preview {
+            previewed += 1;
+            return OverlayId::new(&format!("preview-{previewed}"));
+        }
+        OverlayId::new(&ids.next())
+    };
     projection::plan(lens, &facts, in_force.cloned().collect(), memo, &mut new_id)
 }
 
@@ -267,6 +277,7 @@ fn irreducible(window: Window, stuck: Irreducible) -> Error {
         output_reserve: window.reserve,
         fixed: window.fixed,
         messages: stuck.messages,
+        bytes_over: stuck.bytes_over,
         over: stuck.over,
         largest_seq: stuck.largest_seq,
         largest_tokens: stuck.largest_tokens,

@@ -6,6 +6,7 @@ mod budgets;
 mod cache;
 mod content;
 mod formats;
+mod limits;
 mod order;
 mod pairing;
 mod support;
