@@ -86,6 +86,13 @@ impl<'a> Bench<'a> {
         self.facts.window.used(self.composed.tokens)
     }
 
+    /// Says whether the rendered request would be above the limit of bytes.
+    #[expect(clippy::cast_precision_loss, reason = "requests are far below 2^52 bytes")]
+    pub(crate) fn is_over_bytes(&self) -> bool {
+        let window = self.facts.window;
+        self.composed.bytes() as f64 * window.bytes_ratio > window.bytes_limit as f64
+    }
+
     /// Lays a reduction on the view. Says whether it made the view smaller;
     /// where it did not, the view stays as it was.
     pub(crate) fn apply(&mut self, proposal: Proposal) -> bool {
@@ -95,8 +102,10 @@ impl<'a> Bench<'a> {
             self.in_force.iter().filter(|it| !supersedes.contains(&it.id)).cloned().collect();
         in_force.push(overlay);
         let composed = compose(self.lens, &in_force, self.memo);
-        let size = |of: &Composed| (of.tokens, of.bytes());
-        if size(&composed) >= size(&self.composed) {
+        let saves_bytes = || self.is_over_bytes() && composed.bytes() < self.composed.bytes();
+        let is_smaller = composed.tokens < self.composed.tokens
+            || (composed.tokens == self.composed.tokens && saves_bytes());
+        if !is_smaller {
             return false;
         }
         if let Some(overlay) = in_force.last_mut() {
@@ -105,6 +114,10 @@ impl<'a> Bench<'a> {
             self.added.retain(|it| !supersedes.contains(&it.id));
             self.added.push(overlay.clone());
         }
+        // One that this very plan had proposed was never in force.
+        let was_stored = |id: &OverlayId| self.facts.ever.iter().any(|it| it.id == *id);
+        let stored = supersedes.iter().filter(|id| was_stored(id)).cloned();
+        self.superseded.extend(stored);
         self.in_force = in_force;
         self.composed = composed;
         true

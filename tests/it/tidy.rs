@@ -84,15 +84,15 @@ struct Source {
 }
 
 fn sources() -> Vec<Source> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let top = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut files = Vec::new();
-    collect(&root.join("src"), &mut files);
+    collect(&top.join("src"), &mut files);
     files.sort();
     files
         .into_iter()
         .map(|path| {
             let text = fs::read_to_string(&path).unwrap();
-            let path = path.strip_prefix(root).unwrap().to_str().unwrap().to_owned();
+            let path = path.strip_prefix(top).unwrap().to_str().unwrap().to_owned();
             let room = path.split('/').nth(1).unwrap().trim_end_matches(".rs").to_owned();
             Source { code: code_of(&text), path, room }
         })

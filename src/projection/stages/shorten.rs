@@ -7,9 +7,10 @@ use crate::{
     model::{Block, BlockKind, Cleared, ContentRef, Role, Seq, ToolOutput, shown::Answer},
     projection::{
         bench::{Bench, kind_bytes},
-        compose::plain_block,
+        compose::{plain_block, shown_as},
         json, text,
     },
+    tokens,
 };
 
 /// What may be shortened, in the order in which it is.
@@ -56,7 +57,7 @@ pub(crate) fn plan(
     let over = over(bench, goal);
     let longest = pieces.iter().map(|piece| piece.chars).max().unwrap_or(0);
     let frees = |keep: usize| pieces.iter().map(|piece| estimate(piece, keep)).sum::<i64>();
-    let is_over_bytes = is_over_bytes(bench);
+    let is_over_bytes = bench.is_over_bytes();
     let (mut low, mut high) = (SHORTEST, longest.max(SHORTEST));
     if is_over_bytes {
         high = (longest / 2).max(SHORTEST);
@@ -74,8 +75,11 @@ pub(crate) fn plan(
         .iter()
         .filter(|piece| piece.chars > low || class == Class::Media)
         .filter_map(|piece| {
-            let shown_as = shorten(&piece.plain, low, mark)?;
-            Some(Cleared { content: piece.content, shown_as })
+            let text = shorten(&piece.plain, low, mark)?;
+            // The marker of a short text may cost more than the cut frees.
+            let count = i64::from(tokens::block(&shown_as(&piece.plain, None, &text)));
+            let is_smaller = count < piece.tokens || is_over_bytes;
+            is_smaller.then_some(Cleared { content: piece.content, shown_as: text })
         })
         .collect()
 }
@@ -89,12 +93,6 @@ pub(crate) fn plan(
 fn over(bench: &Bench<'_>, goal: i64) -> i64 {
     let room = (goal - bench.facts.window.fixed).max(0) as f64 / bench.facts.window.factor;
     bench.composed.tokens - room.floor() as i64
-}
-
-#[expect(clippy::cast_precision_loss, reason = "requests are far below 2^52 bytes")]
-fn is_over_bytes(bench: &Bench<'_>) -> bool {
-    bench.composed.bytes() as f64 * bench.facts.window.bytes_ratio
-        > bench.facts.window.bytes_limit as f64
 }
 
 /// About how many tokens cutting a piece to `keep` characters frees.

@@ -93,6 +93,10 @@ pub(super) fn produce(state: &mut State, job: &mut Job, ids: &dyn IdSource) -> R
             return Err(Error::SessionEmpty);
         }
         let rendered = render(&plan, sight.policy(), job.format, &items, rendering);
+        if rendered.messages.is_empty() && rendered.typed.is_empty() {
+            // Rounds without content: a request without messages is none.
+            return Err(Error::SessionEmpty);
+        }
         let bytes = assemble::bytes(&rendered);
         if bytes > window.bytes_limit {
             window.bytes_ratio = ratio(bytes, plan.composed.bytes()) * BYTES_SLACK;

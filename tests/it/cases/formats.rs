@@ -4,8 +4,8 @@ use concertina::proto::v1::{self as pb, Role, WireFormat, block::Kind};
 use serde_json::{Value, json};
 
 use super::support::{
-    FORMATS, Talk, assistant, call, count, has, image, joined, message, prose, result, results,
-    text, thinking, user,
+    FORMATS, Talk, asking, assistant, call, count, has, image, joined, message, prose, result,
+    results, text, thinking, told, user,
 };
 
 const ANTHROPIC: WireFormat = WireFormat::AnthropicMessages;
@@ -244,5 +244,19 @@ async fn d1_thinking_that_nobody_signed_is_left_out() {
     talk.say(vec![assistant(vec![thinking("unsigned", ""), text("ok")]), user("and?")]).await;
     for format in FORMATS {
         assert!(!talk.shown(format).await.contains("unsigned"));
+    }
+}
+
+#[tokio::test]
+async fn b5_a_session_that_holds_no_content_yet_is_empty() {
+    let mut talk = Talk::start("default", 100_000).await;
+    talk.say(vec![user(""), assistant(vec![text("")]), message(Role::User, vec![])]).await;
+    for format in FORMATS {
+        let told = told(talk.try_context(asking(format)).await);
+        assert_eq!(told.reason, "SESSION_EMPTY", "a request without messages is none");
+    }
+    talk.user("hi").await;
+    for format in FORMATS {
+        assert!(talk.shown(format).await.contains("hi"));
     }
 }

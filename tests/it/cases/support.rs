@@ -5,7 +5,7 @@ use bytes::Bytes;
 use concertina::{
     model,
     proto::v1::{
-        self as pb, Block, Message, Role, ToolUse, WireFormat, block::Kind,
+        self as pb, Message, Role, ToolUse, WireFormat, block::Kind,
         collapse_service_client::CollapseServiceClient,
     },
     render::check::{Request, violations_of},
@@ -238,10 +238,6 @@ pub(crate) fn image(width: u32, height: u32, bytes: usize) -> Kind {
         media_type: png.media_type,
         source: Some(pb::image::Source::Data(data)),
     })
-}
-
-pub(crate) fn block(kind: Kind) -> Block {
-    Block { kind: Some(kind), ..Default::default() }
 }
 
 pub(crate) fn prose(chars: usize) -> String {

@@ -11,6 +11,7 @@
 //! All of it: `CONCERTINA_EVERY=1 cargo test --release --test it corpus`.
 
 mod checks;
+mod dedupe;
 mod outside;
 mod play;
 mod read;
@@ -88,12 +89,12 @@ fn i1_to_i7_hold_for_recorded_sessions_at_their_prefixes() {
     let started = Instant::now();
     let tally = play_all();
     let seconds = started.elapsed().as_secs();
-    eprint_line(&format!("{tally} in {seconds} s"));
+    print(&format!("{tally} in {seconds} s"));
     assert!(tally.contexts >= 100, "{tally}");
     assert_eq!(tally.faults, Vec::<String>::new());
 }
 
-fn eprint_line(text: &str) {
+pub(crate) fn print(text: &str) {
     use std::io::Write as _;
     let _ = writeln!(std::io::stderr(), "{text}");
 }

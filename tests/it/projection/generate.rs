@@ -4,7 +4,7 @@ use std::fmt;
 
 use bytes::Bytes;
 use concertina::model::{
-    Block, BlockKind, Message, Opaque, Role, ToolOutput, ToolResult, WireFormat,
+    Block, BlockKind, Message, Opaque, Role, Seq, SeqRange, ToolOutput, ToolResult, WireFormat,
 };
 use proptest::{collection::vec, prelude::*, sample::select};
 
@@ -15,10 +15,14 @@ use super::support::{
 /// What happens next.
 #[derive(Clone)]
 pub(crate) enum Event {
-    Append(Message),
+    Append(Box<Message>),
     Wait(i64),
     /// Of the overlays in force, the n-th (around the end).
     RollBack(usize),
+    /// Rows hidden by hand: from here to there, in thousandths of the history.
+    Snip(i64, i64),
+    /// A row's first block shown otherwise by hand.
+    Clear(i64),
 }
 
 /// A line each: a failing history has to be read by somebody.
@@ -28,6 +32,8 @@ impl fmt::Debug for Event {
             Self::Append(message) => message,
             Self::Wait(minutes) => return write!(f, "wait {minutes}"),
             Self::RollBack(nth) => return write!(f, "roll back {nth}"),
+            Self::Snip(first, last) => return write!(f, "snip {first}..{last}"),
+            Self::Clear(at) => return write!(f, "clear {at}"),
         };
         write!(f, "{:?} {:?}:", message.role, message.lane)?;
         for block in &message.blocks {
@@ -48,18 +54,56 @@ impl fmt::Debug for Event {
     }
 }
 
-/// A policy's name and a window.
-pub(crate) fn circumstances() -> impl Strategy<Value = (&'static str, i64)> {
-    let presets = select(vec!["default", "four-level", "cascade", "teaching", "off"]);
-    let windows = select(vec![1000, 1500, 2000, 4000, 8000, 20_000, 60_000, 200_000, 1_000_000]);
-    (presets, windows)
+/// What an agent lives under.
+#[derive(Debug, Clone)]
+pub(crate) struct Circumstances {
+    preset: &'static str,
+    window: i64,
+    /// Hundredths of the limit that stand around the messages.
+    fixed: i64,
+    factor: f64,
+    bytes_limit: i64,
+    pin: Option<i64>,
 }
 
-/// An agent under them; without a policy that reduces, the window holds all.
-pub(crate) fn agent((preset, window): (&str, i64)) -> Agent {
+pub(crate) fn circumstances() -> impl Strategy<Value = Circumstances> {
+    let preset = select(vec!["default", "four-level", "cascade", "teaching", "off"]);
+    let window = select(vec![1000, 1500, 2000, 4000, 8000, 20_000, 60_000, 200_000, 1_000_000]);
+    let fixed = select(vec![0, 0, 0, 30, 80]);
+    let factor = select(vec![1.0, 1.0, 1.5, 0.7]);
+    let bytes = select(vec![1 << 40, 1 << 40, 1 << 40, 30_000]);
+    let pin = proptest::option::weighted(0.2, 1..12_i64);
+    (preset, window, fixed, factor, bytes, pin).prop_map(
+        |(preset, window, fixed, factor, bytes_limit, pin)| Circumstances {
+            preset,
+            window,
+            fixed,
+            factor,
+            bytes_limit,
+            pin,
+        },
+    )
+}
+
+/// An agent under a preset alone; without one that reduces, the window holds
+/// all.
+pub(crate) fn plain_agent(preset: &str, window: i64) -> Agent {
     let window = if preset == "off" { 100_000_000 } else { window };
     let mut agent = Agent::under(policy(preset, ""), window);
     agent.window.bytes_limit = 1 << 40;
+    agent
+}
+
+/// An agent under these circumstances.
+pub(crate) fn agent(of: &Circumstances) -> Agent {
+    let mut agent = plain_agent(of.preset, of.window);
+    agent.window.fixed = agent.window.limit() * of.fixed / 100;
+    agent.window.factor = of.factor;
+    if of.preset != "off" {
+        agent.window.bytes_limit = of.bytes_limit;
+    }
+    let seq = of.pin.map(Seq);
+    agent.pins.extend(seq.map(|seq| SeqRange { first: seq, last: seq }));
     agent
 }
 
@@ -82,19 +126,18 @@ pub(crate) fn events(most: usize) -> impl Strategy<Value = Vec<Event>> {
 #[derive(Debug, Clone)]
 enum Step {
     Said(Message),
-    Wait(i64),
-    RollBack(usize),
+    Other(Event),
     Tools { lane: &'static str, calls: Vec<Block>, results: Vec<Vec<Block>> },
 }
 
 impl Step {
     fn split(self) -> (Vec<Event>, Vec<Event>) {
         match self {
-            Self::Said(message) => (vec![Event::Append(message)], Vec::new()),
-            Self::Wait(minutes) => (vec![Event::Wait(minutes)], Vec::new()),
-            Self::RollBack(nth) => (vec![Event::RollBack(nth)], Vec::new()),
+            Self::Said(message) => (vec![Event::Append(Box::new(message))], Vec::new()),
+            Self::Other(event) => (vec![event], Vec::new()),
             Self::Tools { lane, calls, results } => {
-                let append = |role, blocks| Event::Append(in_lane(lane, message(role, blocks)));
+                let append =
+                    |role, blocks| Event::Append(Box::new(in_lane(lane, message(role, blocks))));
                 let answers = results.into_iter().map(|blocks| append(Role::User, blocks));
                 (vec![append(Role::Assistant, calls)], answers.collect())
             }
@@ -116,8 +159,16 @@ fn step() -> impl Strategy<Value = Step> {
         7 => tools(),
         3 => read(),
         2 => odd,
-        1 => select(vec![1, 89, 91, 200]).prop_map(Step::Wait),
-        1 => (0..8_usize).prop_map(Step::RollBack),
+        1 => by_hand().prop_map(Step::Other),
+    ]
+}
+
+fn by_hand() -> impl Strategy<Value = Event> {
+    prop_oneof![
+        select(vec![1, 89, 91, 200]).prop_map(Event::Wait),
+        (0..8_usize).prop_map(Event::RollBack),
+        (0..1000_i64, 0..1000_i64).prop_map(|(a, b)| Event::Snip(a.min(b), a.max(b))),
+        (0..1000_i64).prop_map(Event::Clear),
     ]
 }
 

@@ -332,3 +332,28 @@ fn a3_a_range_takes_a_round_that_ends_with_words_only_where_it_names_them() {
     let wide = super::support::snip(&agent, 1, 3);
     assert!(wide.covered.contains(mixed) && wide.covered.contains(Seq(2)));
 }
+
+#[test]
+fn a5_a_late_answer_of_a_hidden_call_stays_shown_to_its_lane() {
+    let mut agent = Agent::under(policy("off", ""), 1_000_000);
+    agent.call("c1", "ask_confirm", "{}");
+    agent.user("meanwhile");
+    let snip = super::support::snip(&agent, 1, 1);
+    agent.commit(vec![snip], &[]);
+    let late = agent.result("c1", "approved");
+    assert!(agent.try_look(Some("")).unwrap().shows(late));
+    // Another lane goes on: this one is not shown that yet, but what it had.
+    agent.say(in_lane("b", message(Role::User, vec![Block::text("elsewhere")])));
+    let look = agent.try_look(Some("")).unwrap();
+    assert!(look.shows(late) && !look.shows(Seq(4)));
+}
+
+#[test]
+fn i15_fit_shows_no_short_round_as_a_longer_marker() {
+    let mut agent = Agent::of("default", 1000);
+    agent.user("");
+    let request = agent.user(&of_tokens(800));
+    let look = agent.look();
+    assert_eq!(look.notices(), Vec::<String>::new(), "an empty message is shorter than a marker");
+    assert!(look.shows(request) && look.shows(Seq(1)));
+}

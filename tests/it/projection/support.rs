@@ -65,8 +65,6 @@ pub(crate) struct Look {
     pub(crate) composed: Composed,
     /// Overlays that were committed for it.
     pub(crate) added: Vec<Overlay>,
-    /// Overlays that were rolled back for it.
-    pub(crate) superseded: Vec<OverlayId>,
     /// Why each stage acted, or did not when nothing was left to do.
     pub(crate) triggers: Vec<(StageKind, &'static str)>,
 }
@@ -182,7 +180,7 @@ impl Agent {
 
     /// Asks for a context: plans and commits until nothing is left to commit.
     pub(crate) fn try_look(&mut self, lane: Option<&str>) -> Result<Look, Irreducible> {
-        let (mut added, mut superseded, mut fired) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut added, mut fired) = (Vec::new(), Vec::new());
         for _ in 0..3 {
             let plan = self.plan(lane);
             if let Some(stuck) = plan.irreducible {
@@ -194,13 +192,12 @@ impl Agent {
                     (stage, acted.map_or(why, |(_, why)| *why))
                 });
                 let triggers = triggers.collect();
-                return Ok(Look { composed: plan.composed, added, superseded, triggers });
+                return Ok(Look { composed: plan.composed, added, triggers });
             }
             fired.extend(plan.triggers.iter().copied().filter(|(stage, _)| {
                 plan.added.iter().any(|overlay| overlay.stage == stage.name())
             }));
             added.extend_from_slice(&plan.added);
-            superseded.extend_from_slice(&plan.superseded);
             self.commit(plan.added, &plan.superseded);
         }
         panic!("a plan that was committed leaves no more to plan: {fired:?}");
@@ -229,6 +226,40 @@ impl Agent {
         let overlay = found.expect("an overlay in force");
         overlay.rollback =
             Some(Rollback { revision, time, author: String::new(), reason: String::new() });
+    }
+
+    /// Hides rows by hand, where that makes the view smaller: from here to
+    /// there, in thousandths of the history.
+    pub(crate) fn snip(&mut self, first: i64, last: i64) -> bool {
+        let at = |share: i64| Seq(1 + self.history.newest().0 * share / 1001);
+        let rows = SeqRange { first: at(first), last: at(last) };
+        let named = projection::manual_snip(&self.history, &self.in_force(), rows);
+        named.is_some_and(|it| self.commit_by_hand(by_hand(OverlayKind::Snip, it.covered)))
+    }
+
+    /// Shows a row's first block otherwise, where that makes the view smaller.
+    pub(crate) fn clear(&mut self, share: i64) -> bool {
+        let seq = Seq(1 + self.history.newest().0 * share / 1001);
+        let Some(row) = self.history.row(seq) else { return false };
+        let shown_as = match row.message.blocks.first().map(|block| &block.kind) {
+            Some(BlockKind::ToolUse(_)) => "{}",
+            Some(BlockKind::Text(_) | BlockKind::ToolResult(_) | BlockKind::Image(_)) => "gone",
+            _ => return false,
+        };
+        let overlay = clear(self, seq, 0, shown_as);
+        self.commit_by_hand(overlay)
+    }
+
+    fn commit_by_hand(&mut self, mut overlay: Overlay) -> bool {
+        self.ids += 1;
+        overlay.id = OverlayId::new(&format!("hand{}", self.ids));
+        let in_force = self.in_force();
+        let (before, after) =
+            projection::measure(&self.history, &self.sight, &in_force, &overlay, &mut self.memo);
+        if after < before {
+            self.commit(vec![overlay], &[]);
+        }
+        after < before
     }
 
     /// What the view shows with these overlays, nothing remembered.
