@@ -172,7 +172,7 @@ impl<'a> Bench<'a> {
             stage: proposal.stage.name().to_owned(),
             author: String::new(),
             commit_revision: Revision::default(),
-            commit_time: self.facts.now,
+            commit_time: Timestamp::default(),
             rollback: None,
             transcript_id: String::new(),
             covered_overlays,
