@@ -247,11 +247,16 @@ impl Draft {
         }
     }
 
+    /// Says whether a stage made it smaller.
+    pub(crate) fn was_reduced_by(&self, stage: StageKind) -> bool {
+        self.steps.iter().any(|step| step.stage == stage)
+    }
+
     /// The result to cut: as it is stored, so that no cut is cut again and a
     /// marker tells the sizes of what it stands for; but without the pictures
     /// that are described already.
     pub(crate) fn uncut(&self) -> Option<&ToolResult> {
-        let is_stripped = self.steps.iter().any(|step| step.stage == StageKind::StripImages);
+        let is_stripped = self.was_reduced_by(StageKind::StripImages);
         match &self.stored.kind {
             BlockKind::ToolResult(result) if !is_stripped => Some(result),
             _ => self.result(),

@@ -35,7 +35,10 @@ pub(crate) fn apply(policy: &ResultCap, sizes: Sizes, history: &History, drafts:
                 [("removed", &removed), ("total", &total), ("seq", &seq), ("block", &draft.index)];
             text::fill(&policy.marker, &values)
         };
-        let cut = draft.uncut().and_then(|it| cut_result(it, keep, policy.head_ratio, marker));
+        // A preview is cut as it is: its end points to the whole.
+        let is_preview = draft.was_reduced_by(StageKind::BatchBudget);
+        let whole = if is_preview { draft.result() } else { draft.uncut() };
+        let cut = whole.and_then(|it| cut_result(it, keep, policy.head_ratio, marker));
         if let Some(cut) = cut {
             draft.replace(StageKind::ResultCap, Some(BlockKind::ToolResult(cut)));
         }

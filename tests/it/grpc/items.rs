@@ -59,8 +59,9 @@ async fn tools_are_a_json_array_in_a_format() {
         ..item("t", Placement::Tools, content)
     };
     let chat = WireFormat::OpenaiChat;
-    assert!(set(client, tools(r#"[{"type":"function"}]"#, chat)).await.is_ok());
-    for content in ["{}", "not json", "[1]", "[{}] x"] {
+    let named = r#"[{"type":"function","function":{"name":"f"}}]"#;
+    assert!(set(client, tools(named, chat)).await.is_ok());
+    for content in ["{}", "not json", "[1]", "[{}] x", r#"[{"type":"function"}]"#] {
         is_wrong(set(client, tools(content, chat)).await, &["item.content"]);
     }
     is_wrong(set(client, tools("[]", WireFormat::Unspecified)).await, &["item.format"]);
