@@ -45,9 +45,11 @@ pub fn reductions(lens: Lens<'_>, composed: &Composed, overlays: &[Overlay]) -> 
             cleared.entry(at).or_default().push((overlay, piece.content));
         }
     }
+    let repeats: BTreeSet<(Seq, u32)> =
+        composed.repeats.iter().map(|(repeat, _)| *repeat).collect();
     let mut out = Vec::new();
     for (at, shown) in shown_blocks(composed) {
-        out.extend(of_block(lens, composed, &cleared, at, shown));
+        out.extend(of_block(lens, &repeats, &cleared, at, shown));
     }
     out
 }
@@ -75,7 +77,7 @@ fn shown_blocks(composed: &Composed) -> Vec<((Seq, u32), i64)> {
 
 fn of_block(
     lens: Lens<'_>,
-    composed: &Composed,
+    repeats: &BTreeSet<(Seq, u32)>,
     cleared: &BTreeMap<(Seq, u32), Vec<(&Overlay, ContentRef)>>,
     at: (Seq, u32),
     shown: i64,
@@ -96,7 +98,7 @@ fn of_block(
         });
     }
     let before = plain_block(lens, row, at.1).map_or(0, |(_, count)| i64::from(count));
-    if composed.repeats.iter().any(|(repeat, _)| *repeat == at) {
+    if repeats.contains(&at) {
         out.push(Reduced {
             content: whole,
             stage: StageKind::DedupeFiles.name().to_owned(),

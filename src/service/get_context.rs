@@ -103,8 +103,8 @@ async fn freshen(
 }
 
 #[derive(Debug, thiserror::Error)]
-#[error("the session's state was not loaded")]
-struct NotLoaded;
+#[error("the plans for a context never came to rest")]
+struct NoRest;
 
 /// Says whether the view has no model and the caller names one to keep.
 fn names_first_model(state: &State, view: &ViewName, input: &ContextInput) -> Result<bool> {
@@ -258,7 +258,7 @@ async fn answer(
             Err(err) => return Err(err.into()),
         }
     }
-    Err(Error::internal(NotLoaded))
+    Err(Error::internal(NoRest))
 }
 
 /// Commits overlays, and tells the revision.
