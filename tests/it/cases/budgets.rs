@@ -148,6 +148,15 @@ async fn n5_reported_usage_corrects_the_estimate() {
     assert!(told.windows(2).all(|pair| pair[0] <= pair[1]), "{told:?}");
     let last = told.last().unwrap();
     assert!((1.4..=1.6).contains(last), "three reports bring it there: {told:?}");
+    let factor = |context: pb::Context| context.budget.unwrap().calibration;
+    let before = factor(talk.context(WireFormat::OpenaiChat).await);
+    let mut talk = talk.restart().await;
+    let after = factor(talk.context(WireFormat::OpenaiChat).await);
+    assert!((before - after).abs() < 1e-9, "it outlives a restart: {before} {after}");
+    // Another model has learned nothing of it.
+    let other = pb::Model { name: "gpt-4o".into(), ..Default::default() };
+    let asked = pb::GetContextRequest { model: Some(other), ..asking(WireFormat::OpenaiChat) };
+    assert!((factor(talk.try_context(asked).await.unwrap()) - 1.0).abs() < 1e-9);
 }
 
 async fn set_item(talk: &mut Talk, name: &str, placement: Placement, content: &str) {
