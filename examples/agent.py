@@ -47,7 +47,8 @@ def append(session, message, fingerprint=""):
 def call_model(context):
     """Sends the context as it is: the same bytes as last time are what a provider caches."""
     body = b'{"model":%s,"max_tokens":1024' % json.dumps(model.name).encode()
-    body += b',"system":%s,"tools":%s' % (context.system_json, context.tools_json)
+    for key, value in ((b"system", context.system_json), (b"tools", context.tools_json)):
+        body += b',"%s":%s' % (key, value) if value else b""  # empty: the session has none
     body += b',"messages":[%s]}' % b",".join(context.messages_json)
     headers = {"content-type": "application/json", "anthropic-version": "2023-06-01",
                "x-api-key": os.environ.get("ANTHROPIC_API_KEY", "none")}

@@ -52,6 +52,10 @@ impl Remote {
     pub(super) fn connect(address: &str) -> anyhow::Result<Self> {
         let address =
             if address.contains("://") { address.to_owned() } else { format!("http://{address}") };
+        if address.starts_with("https:") {
+            // Without TLS it would go out in the clear, and say otherwise.
+            anyhow::bail!("`{address}`: this client speaks plain gRPC, expected `http://…`");
+        }
         let endpoint = Endpoint::from_shared(address.clone())
             .with_context(|| format!("`{address}` is not an address"))?;
         Ok(Self::over(endpoint.tcp_nodelay(true).connect_lazy()))

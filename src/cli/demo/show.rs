@@ -24,7 +24,13 @@ const LARGE_WINDOW: i64 = 200_000;
 pub(super) fn last_context(played: &Played, out: &mut Out) -> anyhow::Result<()> {
     let context = &played.last;
     if let Some(stages) = context_view::stages(&context.stages) {
-        section("What each stage saved in the last context", &stages, out)?;
+        let note = "saved: what the context would have more without that stage alone; \
+                    why: what it found this time";
+        section(
+            "What each stage has saved of the last context",
+            &format!("{stages}\n{note}"),
+            out,
+        )?;
     }
     let older = context.overlays.len().saturating_sub(SHOWN_OVERLAYS);
     if let Some(overlays) = context_view::overlays(&context.overlays[older..]) {

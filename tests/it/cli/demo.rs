@@ -6,7 +6,7 @@ use super::support::{concertina, json_lines, stderr, stdout};
 const SECTIONS: [&str; 8] = [
     "An agent mends a tide table.",
     "of the limit",
-    "What each stage saved in the last context",
+    "What each stage has saved of the last context",
     "Overlays in force",
     "Start of the last context",
     "Nothing is lost",
