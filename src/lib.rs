@@ -23,5 +23,6 @@ pub mod render;
 pub mod rounds;
 pub mod service;
 pub mod store;
+pub mod summary;
 pub mod telemetry;
 pub mod tokens;

@@ -3,8 +3,8 @@
 use super::{Error, error::each, format_from_pb, format_to_pb, time};
 use crate::{
     model::{
-        ContextItem, Model, Namespace, Placement, Revision, Seq, Session, SessionId, Timestamp,
-        View, ViewName,
+        ContextItem, ForkOrigin, Model, Namespace, Placement, Revision, Seq, Session, SessionId,
+        Timestamp, View, ViewName,
     },
     proto::v1::{self as pb, context_item},
 };
@@ -20,7 +20,11 @@ pub fn to_pb(session: &Session) -> pb::Session {
         update_time: Some(time::to_pb(session.update_time)),
         next_seq: session.next_seq.0,
         revision: session.revision.0,
-        fork_origin: None,
+        fork_origin: session.fork_origin.as_ref().map(|origin| pb::ForkOrigin {
+            session_id: origin.session_id.to_string(),
+            seq: origin.seq.0,
+            revision: origin.revision.0,
+        }),
         parent_session_id: session.parent_session_id.clone(),
         views: session.views.iter().map(view_to_pb).collect(),
     }
@@ -43,6 +47,11 @@ pub fn from_pb(session: pb::Session) -> Result<Session, Error> {
         next_seq: Seq(session.next_seq),
         revision: Revision(session.revision),
         parent_session_id: session.parent_session_id,
+        fork_origin: session.fork_origin.map(|origin| ForkOrigin {
+            session_id: SessionId::new(&origin.session_id),
+            seq: Seq(origin.seq),
+            revision: Revision(origin.revision),
+        }),
         tokens: 0,
         views: each("views", session.views, |it| Ok(view_from_pb(it)))?,
     })

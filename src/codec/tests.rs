@@ -189,6 +189,11 @@ fn a_session_comes_back_as_far_as_the_contract_tells() {
         next_seq: Seq(7),
         revision: Revision(8),
         parent_session_id: "p".into(),
+        fork_origin: Some(crate::model::ForkOrigin {
+            session_id: SessionId::new("o"),
+            seq: Seq(4),
+            revision: Revision(5),
+        }),
         tokens: 0,
         views: vec![view],
     };

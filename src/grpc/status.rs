@@ -10,6 +10,7 @@ use tonic_types::{ErrorDetails, FieldViolation, StatusExt as _};
 
 use crate::{
     id::IdSource,
+    model::Timestamp,
     proto::v1::ErrorReason as Reason,
     service::{Error, Violation},
 };
@@ -40,9 +41,11 @@ pub(super) fn of(err: &Error, ids: &dyn IdSource) -> Status {
     if let Error::InvalidField(violations) = err {
         details.set_bad_request(violations.iter().map(violation).collect::<Vec<_>>());
     }
-    if reason == Reason::Overloaded {
-        details.set_retry_info(Some(RETRY_AFTER));
-    }
+    match err {
+        Error::Overloaded => details.set_retry_info(Some(RETRY_AFTER)),
+        Error::RangeLeased { retry_after, .. } => details.set_retry_info(Some(*retry_after)),
+        _ => &mut details,
+    };
     Status::with_error_details(code, message, details)
 }
 
@@ -70,16 +73,30 @@ fn verdict(err: &Error) -> Option<(Code, Reason)> {
         E::RevisionNotFound { .. } => (Code::NotFound, Reason::RevisionNotFound),
         E::RangeNotFound { .. } => (Code::NotFound, Reason::RangeNotFound),
         E::OverlayNotFound(_) => (Code::NotFound, Reason::OverlayNotFound),
+        E::PinNotFound(_) => (Code::NotFound, Reason::PinNotFound),
+        E::PlanNotFound(_) => (Code::NotFound, Reason::PlanNotFound),
         E::ContentNotFound { .. } => (Code::NotFound, Reason::ContentNotFound),
         E::InvalidField(_) => (Code::InvalidArgument, Reason::InvalidField),
         E::InvalidPageToken => (Code::InvalidArgument, Reason::InvalidPageToken),
         E::InvalidPolicy { .. } => (Code::InvalidArgument, Reason::InvalidPolicy),
         E::InvalidPayload { .. } => (Code::InvalidArgument, Reason::InvalidPayload),
         E::UnknownModel(_) => (Code::InvalidArgument, Reason::UnknownModel),
+        E::SummaryRejected(_) => (Code::InvalidArgument, Reason::SummaryRejected),
+        E::SummaryNotSmaller { .. } => (Code::InvalidArgument, Reason::SummaryNotSmaller),
+        E::SummaryTooLong { .. } => (Code::InvalidArgument, Reason::SummaryTooLong),
         E::SessionExists(_) => (Code::AlreadyExists, Reason::SessionExists),
         E::IdempotencyKeyReused => (Code::AlreadyExists, Reason::IdempotencyKeyReused),
         E::SeqConflict { .. } => (Code::Aborted, Reason::SeqConflict),
         E::OverlayConflict(_) => (Code::Aborted, Reason::OverlayConflict),
+        E::RangeLeased { .. } => (Code::Aborted, Reason::RangeLeased),
+        E::RangePinned(_) => (Code::FailedPrecondition, Reason::RangePinned),
+        E::RangeHoldsNewestRequest(_) => {
+            (Code::FailedPrecondition, Reason::RangeHoldsNewestRequest)
+        }
+        E::PlanExpired { .. } => (Code::FailedPrecondition, Reason::PlanExpired),
+        E::SessionHasForks(_) => (Code::FailedPrecondition, Reason::SessionHasForks),
+        E::PinTooLarge { .. } => (Code::FailedPrecondition, Reason::PinTooLarge),
+        E::SummarizerUnavailable(_) => (Code::Unavailable, Reason::SummarizerUnavailable),
         E::SessionEmpty => (Code::FailedPrecondition, Reason::SessionEmpty),
         E::ContextIrreducible { .. } => (Code::FailedPrecondition, Reason::ContextIrreducible),
         E::NothingToCollapse => (Code::FailedPrecondition, Reason::NothingToCollapse),
@@ -102,6 +119,25 @@ fn metadata(err: &Error) -> Vec<(&'static str, String)> {
         E::SessionNotFound(id) | E::SessionExists(id) => vec![("session_id", id.clone())],
         E::ViewNotFound(name) => vec![("view", name.clone())],
         E::OverlayNotFound(id) => vec![("overlay_id", id.clone())],
+        E::PinNotFound(id) | E::RangePinned(id) => vec![("pin_id", id.clone())],
+        E::PlanNotFound(id) | E::RangeLeased { plan: id, .. } => vec![("plan_id", id.clone())],
+        E::PlanExpired { plan, expire_time } => {
+            vec![("plan_id", plan.clone()), ("expire_time", moment(*expire_time))]
+        }
+        E::SummaryRejected(detail) | E::SummarizerUnavailable(detail) => {
+            vec![("detail", detail.clone())]
+        }
+        E::SummaryNotSmaller { tokens, tokens_before } => {
+            vec![("tokens", tokens.to_string()), ("tokens_before", tokens_before.to_string())]
+        }
+        E::SummaryTooLong { tokens, max_tokens } | E::PinTooLarge { tokens, max_tokens } => {
+            vec![("tokens", tokens.to_string()), ("max_tokens", max_tokens.to_string())]
+        }
+        E::RangeHoldsNewestRequest(seq) => vec![("newest_request_seq", seq.to_string())],
+        E::SessionHasForks(ids) => {
+            let ids: Vec<&str> = ids.iter().take(10).map(String::as_str).collect();
+            vec![("fork_ids", ids.join(","))]
+        }
         E::UnknownModel(name) => vec![("model", name.clone())],
         E::RevisionNotFound { revision, newest } => {
             vec![("revision", revision.to_string()), ("newest_revision", newest.to_string())]
@@ -176,6 +212,11 @@ fn irreducible(err: &Error) -> Vec<(&'static str, String)> {
     .to_vec()
 }
 
+/// A moment as RFC 3339 spells it.
+fn moment(at: Timestamp) -> String {
+    jiff::Timestamp::new(at.seconds, at.nanos).map(|it| it.to_string()).unwrap_or_default()
+}
+
 /// An error and its causes, in one line for the log.
 fn chain(err: &dyn std::error::Error) -> String {
     let mut text = err.to_string();
@@ -199,25 +240,13 @@ mod tests {
 
     /// Reasons of methods that come with their own work.
     const LATER: &[Reason] = &[
-        Reason::PinNotFound,
-        Reason::PlanNotFound,
         Reason::TranscriptNotFound,
         Reason::UnknownFingerprint,
-        Reason::SummaryRejected,
-        Reason::SummaryNotSmaller,
-        Reason::SummaryTooLong,
-        Reason::RangeLeased,
         Reason::CompactionInProgress,
         Reason::RecoveryExhausted,
-        Reason::RangePinned,
-        Reason::RangeHoldsNewestRequest,
-        Reason::PlanExpired,
-        Reason::SessionHasForks,
         Reason::HookRefused,
-        Reason::PinTooLarge,
         Reason::QuotaExceeded,
         Reason::WatchLagged,
-        Reason::SummarizerUnavailable,
         Reason::TokenRequired,
         Reason::ReadOnlyToken,
     ];
@@ -241,6 +270,18 @@ mod tests {
             Error::IdempotencyKeyReused,
             Error::SeqConflict { expected: seq, found: seq },
             Error::OverlayConflict(Some(OverlayId::new("o"))),
+            Error::PinNotFound(text()),
+            Error::PlanNotFound(text()),
+            Error::SummaryRejected(text()),
+            Error::SummaryNotSmaller { tokens: 2, tokens_before: 1 },
+            Error::SummaryTooLong { tokens: 2, max_tokens: 1 },
+            Error::RangeLeased { plan: text(), retry_after: RETRY_AFTER },
+            Error::RangePinned(text()),
+            Error::RangeHoldsNewestRequest(seq),
+            Error::PlanExpired { plan: text(), expire_time: Timestamp::default() },
+            Error::SessionHasForks(vec![text()]),
+            Error::PinTooLarge { tokens: 2, max_tokens: 1 },
+            Error::SummarizerUnavailable(text()),
             Error::SessionEmpty,
             Error::ContextIrreducible {
                 window: 1,

@@ -47,6 +47,14 @@ text_id! {
     /// A view's name, unique within its session.
     ViewName
 }
+text_id! {
+    /// A pin's id, unique within its session.
+    PinId
+}
+text_id! {
+    /// A plan's id, unique within its session.
+    PlanId
+}
 
 impl Namespace {
     /// The one namespace there is until access control tells them apart.

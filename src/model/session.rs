@@ -27,10 +27,23 @@ pub struct Session {
     pub revision: Revision,
     /// The session whose agent started this one; empty where none did.
     pub parent_session_id: String,
+    /// Where it was forked from, if it was.
+    pub fork_origin: Option<ForkOrigin>,
     /// Tokens of all base rows, uncalibrated.
     pub tokens: i64,
     /// Its views; `main` is always there.
     pub views: Vec<View>,
+}
+
+/// Where a session was forked from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ForkOrigin {
+    /// The session whose rows it shares, in the same namespace.
+    pub session_id: SessionId,
+    /// The last row that is shared.
+    pub seq: Seq,
+    /// The revision in whose state it started; its own go on from there.
+    pub revision: Revision,
 }
 
 /// One way of looking at a session, as it was resolved when it was set.

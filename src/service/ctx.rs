@@ -11,7 +11,9 @@ use crate::{
     tokens::Models,
 };
 
-/// The store, the time, new ids, and what the server was configured with.
+/// The store, the time, new ids, and what the server was configured with. A
+/// clone is the same: work that goes on by itself holds one.
+#[derive(Clone)]
 pub struct Ctx {
     /// Where everything is kept.
     pub store: Arc<dyn Store>,
@@ -26,7 +28,7 @@ pub struct Ctx {
     /// What is kept of sessions in memory.
     pub live: Arc<Live>,
     /// The calibration factors in memory.
-    pub factors: Factors,
+    pub factors: Arc<Factors>,
     /// How much a client may send.
     pub limits: Limits,
     /// The preset of a view that names none.
@@ -45,7 +47,7 @@ impl Ctx {
             // The embedded table alone; a test of `tokens` holds that it can be read.
             models: Arc::new(Models::over_embedded("").unwrap_or_default()),
             live: Arc::default(),
-            factors: Factors::default(),
+            factors: Arc::default(),
             limits: Limits::default(),
             default_preset: "default".to_owned(),
         }

@@ -2,7 +2,7 @@
 //! `errors.proto` that can be reached. No variant names a store or a transport.
 
 use crate::{
-    model::{OverlayId, Revision, Seq},
+    model::{OverlayId, Revision, Seq, Timestamp},
     store::{self, Entity, error::BoxError},
 };
 
@@ -39,6 +39,12 @@ pub enum Error {
     /// The session has no overlay of that id.
     #[error("overlay `{0}` not found")]
     OverlayNotFound(String),
+    /// The session has no pin of that id that holds.
+    #[error("pin `{0}` not found")]
+    PinNotFound(String),
+    /// The session has no plan of that id, or it was given back.
+    #[error("plan `{0}` not found")]
+    PlanNotFound(String),
     /// No such row, or no such block or output in it.
     #[error("there is no content at message {seq}, block {block}{}", output_suffix(*.output))]
     ContentNotFound {
@@ -78,6 +84,25 @@ pub enum Error {
     /// A model that is not known, without a window.
     #[error("model `{0}` is not known: name its context_window")]
     UnknownModel(String),
+    /// A summary that says nothing, or not all.
+    #[error("the summary cannot be used: {0}")]
+    SummaryRejected(String),
+    /// The view would not get smaller.
+    #[error("with the summary the view has {tokens} tokens, without it {tokens_before}")]
+    SummaryNotSmaller {
+        /// Of the whole view with it.
+        tokens: i64,
+        /// … and without it.
+        tokens_before: i64,
+    },
+    /// A summary above what one may be.
+    #[error("the summary has {tokens} tokens; at most {max_tokens} are taken")]
+    SummaryTooLong {
+        /// What it has.
+        tokens: i64,
+        /// What it may have.
+        max_tokens: i64,
+    },
     /// The id is taken.
     #[error("session `{0}` exists already")]
     SessionExists(String),
@@ -95,6 +120,42 @@ pub enum Error {
     /// Something else changed the view meanwhile.
     #[error("the view's reductions changed meanwhile")]
     OverlayConflict(Option<OverlayId>),
+    /// A part of the range is being summarized already.
+    #[error("plan `{plan}` holds a part of the range")]
+    RangeLeased {
+        /// Who holds it.
+        plan: String,
+        /// When to ask again.
+        retry_after: std::time::Duration,
+    },
+    /// A named range that holds a pinned row.
+    #[error("pin `{0}` holds a part of the range")]
+    RangePinned(String),
+    /// A named range that holds the newest request of a lane.
+    #[error("the range holds the newest request, message {0}")]
+    RangeHoldsNewestRequest(Seq),
+    /// The plan does not hold any more.
+    #[error("plan `{plan}` has expired")]
+    PlanExpired {
+        /// Which.
+        plan: String,
+        /// When.
+        expire_time: Timestamp,
+    },
+    /// Forks share the session's rows.
+    #[error("forks share the session's messages: {}", .0.join(", "))]
+    SessionHasForks(Vec<String>),
+    /// What a view's pins may hold together.
+    #[error("the pins would hold {tokens} tokens; at most {max_tokens} may be pinned")]
+    PinTooLarge {
+        /// What they would hold.
+        tokens: i64,
+        /// What they may.
+        max_tokens: i64,
+    },
+    /// No summary could be made.
+    #[error("the summarizer failed: {0}")]
+    SummarizerUnavailable(String),
     /// There is no message to show.
     #[error("the session has no message to show")]
     SessionEmpty,
@@ -203,6 +264,20 @@ impl From<store::Error> for Error {
             E::SeqMoved { expected, found } => Self::SeqConflict { expected, found },
             E::PlanOutdated { overlay } => Self::OverlayConflict(overlay),
             E::Overlaps(overlay) => Self::OverlayConflict(Some(overlay)),
+            E::RangeLeased { plan, .. } => Self::RangeLeased {
+                plan: plan.to_string(),
+                retry_after: std::time::Duration::from_secs(1),
+            },
+            E::PlanEnded { plan, end: store::PlanEnd::Abandoned } => {
+                Self::PlanNotFound(plan.to_string())
+            }
+            E::PlanEnded { end: store::PlanEnd::Committed(overlay), .. } => {
+                Self::OverlayConflict(Some(overlay))
+            }
+            E::PlanExpired { plan, expire_time } => {
+                Self::PlanExpired { plan: plan.to_string(), expire_time }
+            }
+            E::HasForks(ids) => Self::SessionHasForks(ids),
             E::AlreadyRolledBack(revision) => Self::AlreadyRolledBack(revision),
             // Nothing was written in either: the same call may be made again.
             E::Overloaded | E::Busy(_) => Self::Overloaded,
@@ -219,6 +294,8 @@ impl From<Entity> for Error {
             Entity::Session(id) => Self::SessionNotFound(id),
             Entity::View(name) => Self::ViewNotFound(name),
             Entity::Overlay(id) => Self::OverlayNotFound(id),
+            Entity::Pin(id) => Self::PinNotFound(id),
+            Entity::Plan(id) => Self::PlanNotFound(id),
             Entity::Row(seq) => Self::ContentNotFound { seq, block: 0, output: None },
         }
     }

@@ -63,6 +63,7 @@ pub async fn list_sessions(ctx: &Ctx, input: ListSessions) -> Result<ListedSessi
         namespace: Namespace::DEFAULT.to_owned(),
         labels: input.labels,
         parent_session_id: input.parent_session_id,
+        fork_origin_session_id: String::new(),
     };
     // One more than asked: it tells whether there is another page.
     let mut sessions = ctx.store.list_sessions(&filter, Page { limit: limit + 1, after }).await?;

@@ -16,7 +16,9 @@ use crate::{
         Seq, SeqRange, ToolOutput, ViewName,
     },
     projection::{self, ManualSnip},
-    store::{self, CommitOverlays, RequestKey, RollbackOverlay, RolledBack, SessionRef, Store},
+    store::{
+        self, CommitOverlays, PlannedOn, RequestKey, RollbackOverlay, RolledBack, SessionRef, Store,
+    },
 };
 
 /// Pieces of one clear.
@@ -135,6 +137,7 @@ pub async fn rollback_overlay(ctx: &Ctx, input: RollbackInput) -> Result<Rollbac
         session: session.clone(),
         overlay,
         clears_too: input.clears_too,
+        pin: None,
         reason: input.reason,
         author: input.author,
         at: ctx.clock.now(),
@@ -232,7 +235,7 @@ async fn commit(
     let commit = CommitOverlays {
         session: session.clone(),
         view,
-        planned_at,
+        planned_on: PlannedOn::View(planned_at),
         author: overlay.author.clone(),
         at: overlay.commit_time,
         overlays: vec![overlay],
@@ -259,7 +262,7 @@ async fn replay(
     let ask = CommitOverlays {
         session: session.clone(),
         view: view.clone(),
-        planned_at: Revision::default(),
+        planned_on: PlannedOn::View(Revision::default()),
         overlays: Vec::new(),
         supersedes: Vec::new(),
         author: String::new(),

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::model::{OverlayId, Revision, Seq};
+use crate::model::{OverlayId, PlanId, Revision, Seq, Timestamp};
 
 /// The cause beneath an error.
 pub type BoxError = Box<dyn std::error::Error + Send + Sync>;
@@ -44,6 +44,33 @@ pub enum Error {
     /// A range overlay would cross one that is in force.
     #[error("the range crosses overlay `{0}`")]
     Overlaps(OverlayId),
+    /// A row of the range is under work already.
+    #[error("plan `{plan}` holds a part of the range")]
+    RangeLeased {
+        /// Who holds it.
+        plan: PlanId,
+        /// Until when.
+        until: Timestamp,
+    },
+    /// The plan was given back, or committed already.
+    #[error("plan `{plan}` has ended")]
+    PlanEnded {
+        /// Which.
+        plan: PlanId,
+        /// How.
+        end: super::PlanEnd,
+    },
+    /// The plan does not hold any more.
+    #[error("plan `{plan}` has expired")]
+    PlanExpired {
+        /// Which.
+        plan: PlanId,
+        /// When it did.
+        expire_time: Timestamp,
+    },
+    /// Forks share its rows.
+    #[error("forks share the rows of the session")]
+    HasForks(Vec<String>),
     /// The overlay is not in force any more.
     #[error("the overlay was rolled back at revision {0}")]
     AlreadyRolledBack(Revision),
@@ -83,6 +110,10 @@ pub enum Entity {
     View(String),
     /// An overlay, by id.
     Overlay(String),
+    /// A pin, by id.
+    Pin(String),
+    /// A plan, by id.
+    Plan(String),
     /// A row.
     Row(Seq),
 }
@@ -93,6 +124,8 @@ impl fmt::Display for Entity {
             Self::Session(id) => write!(f, "session `{id}`"),
             Self::View(name) => write!(f, "view `{name}`"),
             Self::Overlay(id) => write!(f, "overlay `{id}`"),
+            Self::Pin(id) => write!(f, "pin `{id}`"),
+            Self::Plan(id) => write!(f, "plan `{id}`"),
             Self::Row(seq) => write!(f, "message {seq}"),
         }
     }

@@ -14,13 +14,15 @@ use async_trait::async_trait;
 
 pub use error::{Entity, Error};
 pub use types::{
-    Append, Appended, CommitOverlays, Committed, ItemAt, NewOverlay, NewRow, NewSession, Page,
+    Append, Appended, CommitOverlays, Committed, DeleteView, ForkSession, ItemAt, NewOverlay,
+    NewPin, NewPlan, NewRow, NewSession, Page, PinRows, Plan, PlanEnd, PlannedOn, Prepared,
     Readiness, RequestKey, RollbackOverlay, RolledBack, RowsQuery, SessionFilter, SessionRef,
-    SetItem, SetView, SetViewParts, UpdateSession,
+    SetItem, SetView, SetViewParts, StateAt, Unpin, UpdateSession,
 };
 
 use crate::model::{
-    ContextItem, Overlay, OverlayId, Revision, Row, Session, Timestamp, View, ViewName,
+    ContextItem, Overlay, OverlayId, Pin, PlanId, Revision, RevisionEntry, Row, Session, Timestamp,
+    View, ViewName,
 };
 
 /// Sessions, their rows, overlays, views and context items.
@@ -80,13 +82,14 @@ pub trait Store: Send + Sync {
     /// [`Error::NotFound`] where the session is not there.
     async fn update_session(&self, update: UpdateSession) -> Result<Session, Error>;
 
-    /// Erases a session: rows, contents, overlays, everything.
+    /// Erases a session: rows, contents, overlays, everything that is its own.
     ///
     /// Other sessions' writes go on meanwhile. To readers it is gone at once.
     ///
     /// # Errors
     ///
-    /// [`Error::NotFound`] where the session is not there.
+    /// * [`Error::NotFound`] where the session is not there.
+    /// * [`Error::HasForks`] while forks share its rows.
     async fn delete_session(&self, session: &SessionRef) -> Result<(), Error>;
 
     /// Sets, replaces or (with empty content) removes a context item.
@@ -138,8 +141,10 @@ pub trait Store: Send + Sync {
     /// # Errors
     ///
     /// * [`Error::NotFound`] where the session or the view is not there.
-    /// * [`Error::PlanOutdated`] where the view's overlays, pins or policy
-    ///   changed since `commit.planned_at`; appends do not count.
+    /// * [`Error::PlanOutdated`] where what they were planned on changed since
+    ///   ([`PlannedOn`]); appends do not count.
+    /// * [`Error::NotFound`] of a plan, [`Error::PlanEnded`],
+    ///   [`Error::PlanExpired`].
     /// * [`Error::Overlaps`] where a range overlay would cross one in force.
     /// * [`Error::RequestIdReused`].
     async fn commit_overlays(&self, commit: CommitOverlays) -> Result<Committed, Error>;
@@ -170,6 +175,168 @@ pub trait Store: Send + Sync {
         view: &ViewName,
         include_rolled_back: bool,
     ) -> Result<Vec<Overlay>, Error>;
+
+    /// Pins rows of a view.
+    ///
+    /// Returns true beside pin and revision where this answers a retry.
+    ///
+    /// # Errors
+    ///
+    /// * [`Error::NotFound`] where the session or the view is not there.
+    /// * [`Error::RequestIdReused`].
+    async fn pin(&self, pin: NewPin) -> Result<(Pin, Revision, bool), Error> {
+        let _ = pin;
+        Err(Error::Closed)
+    }
+
+    /// Takes a pin away. Returns the session's revision afterwards.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`] where the session is not there, or no such pin holds.
+    async fn unpin(&self, unpin: Unpin) -> Result<Revision, Error> {
+        let _ = unpin;
+        Err(Error::Closed)
+    }
+
+    /// Lists the pins of a view that hold, by revision.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`] where the session is not there.
+    async fn list_pins(&self, session: &SessionRef, view: &ViewName) -> Result<Vec<Pin>, Error> {
+        let _ = (session, view);
+        Err(Error::Closed)
+    }
+
+    /// Deletes a view. Its overlays and pins stay on record and are not in force
+    /// any more; a new view of that name starts without any. Returns the
+    /// session's revision afterwards.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`] where the session or the view is not there.
+    async fn delete_view(&self, delete: DeleteView) -> Result<Revision, Error> {
+        let _ = delete;
+        Err(Error::Closed)
+    }
+
+    /// What a view was, and what was in force in it, at a revision.
+    ///
+    /// # Errors
+    ///
+    /// * [`Error::NotFound`] where the session is not there, or the view was not
+    ///   then.
+    /// * [`Error::RevisionNotFound`] where `at` is not one that it had.
+    async fn state_at(
+        &self,
+        session: &SessionRef,
+        view: &ViewName,
+        at: Revision,
+    ) -> Result<StateAt, Error> {
+        let _ = (session, view, at);
+        Err(Error::Closed)
+    }
+
+    /// Lists what changed, oldest first, through the lineage.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`] where the session is not there.
+    async fn list_revisions(
+        &self,
+        session: &SessionRef,
+        page: Page<Revision>,
+    ) -> Result<Vec<RevisionEntry>, Error> {
+        let _ = (session, page);
+        Err(Error::Closed)
+    }
+
+    /// Makes a session that shares the rows of another up to a point, in the
+    /// state of the revision before the next row came.
+    ///
+    /// Rows are shared, not copied: neither session changes what the other
+    /// shows. Overlays, pins, views and items keep their ids and revisions; new
+    /// revisions go on from there. Returns true beside it where this answers a
+    /// retry.
+    ///
+    /// # Errors
+    ///
+    /// * [`Error::NotFound`] where the origin, or the row, is not there.
+    /// * [`Error::AlreadyExists`] where the id is taken.
+    /// * [`Error::RequestIdReused`].
+    async fn fork_session(&self, fork: ForkSession) -> Result<(Session, bool), Error> {
+        let _ = fork;
+        Err(Error::Closed)
+    }
+
+    /// Leases ranges, all or none. Makes no revision.
+    ///
+    /// # Errors
+    ///
+    /// * [`Error::NotFound`] where the session or the view is not there.
+    /// * [`Error::PlanOutdated`] where the view's overlays or pins changed since
+    ///   `prepare.planned_at`.
+    /// * [`Error::RangeLeased`] where a plan of the same view that neither ended
+    ///   nor expired shares a row with one of them.
+    /// * [`Error::RequestIdReused`].
+    async fn prepare(&self, prepare: NewPlan) -> Result<Prepared, Error> {
+        let _ = prepare;
+        Err(Error::Closed)
+    }
+
+    /// Gets one plan, ended or not, as long as it is remembered (at least 24
+    /// hours).
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`] where the session or the plan is not there.
+    async fn get_plan(&self, session: &SessionRef, plan: &PlanId) -> Result<Plan, Error> {
+        let _ = (session, plan);
+        Err(Error::Closed)
+    }
+
+    /// Lists a view's plans that hold at `now`: neither ended nor expired.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`] where the session is not there.
+    async fn list_plans(
+        &self,
+        session: &SessionRef,
+        view: &ViewName,
+        now: Timestamp,
+    ) -> Result<Vec<Plan>, Error> {
+        let _ = (session, view, now);
+        Err(Error::Closed)
+    }
+
+    /// Lets plans hold until `until`; those that ended or expired stay so.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`] where the session or a plan is not there.
+    async fn renew_plans(
+        &self,
+        session: &SessionRef,
+        plans: &[PlanId],
+        now: Timestamp,
+        until: Timestamp,
+    ) -> Result<(), Error> {
+        let _ = (session, plans, now, until);
+        Err(Error::Closed)
+    }
+
+    /// Gives plans back. One that was committed stays committed; one that was
+    /// given back or expired stays so.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`] where the session or a plan is not there.
+    async fn abandon_plans(&self, session: &SessionRef, plans: &[PlanId]) -> Result<(), Error> {
+        let _ = (session, plans);
+        Err(Error::Closed)
+    }
 
     /// The learned calibration factors of a namespace, by model name.
     ///

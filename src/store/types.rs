@@ -6,8 +6,8 @@ use bytes::Bytes;
 
 use crate::{
     model::{
-        ContextItem, Message, MessageTokens, Model, Namespace, Overlay, OverlayId, Revision, Seq,
-        SessionId, Timestamp, ViewName,
+        ContextItem, Message, MessageTokens, Model, Namespace, Overlay, OverlayId, OverlayKind,
+        Pin, PinId, PlanId, Revision, RowSet, Seq, SeqRange, SessionId, Timestamp, View, ViewName,
     },
     rounds::{MessageShape, Placement},
 };
@@ -71,6 +71,8 @@ pub struct SessionFilter {
     pub labels: BTreeMap<String, String>,
     /// Only children of this session; empty: all.
     pub parent_session_id: String,
+    /// Only forks of this session; empty: all.
+    pub fork_origin_session_id: String,
 }
 
 /// A piece of a list.
@@ -203,8 +205,8 @@ pub struct CommitOverlays {
     pub session: SessionRef,
     /// In which view.
     pub view: ViewName,
-    /// `View::reductions_revision` as it was when they were planned.
-    pub planned_at: Revision,
+    /// What they were planned on.
+    pub planned_on: PlannedOn,
     /// In order.
     pub overlays: Vec<NewOverlay>,
     /// Rolled back afterwards, with reason `superseded`.
@@ -215,6 +217,18 @@ pub struct CommitOverlays {
     pub at: Timestamp,
     /// For retries: the answer is the first overlay's.
     pub request: Option<RequestKey>,
+}
+
+/// What overlays were planned on: they are committed only where it still holds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum PlannedOn {
+    /// `View::reductions_revision` as it was: any change of the view's overlays,
+    /// pins or policy since then outdates them; appends do not count.
+    View(Revision),
+    /// Plans, one for each overlay in order, which end with the commit. What
+    /// each one saw in its range must still be there and nothing else: only a
+    /// change there outdates it.
+    Plans(Vec<PlanId>),
 }
 
 /// An overlay without what the commit adds: `commit_revision`, `commit_time`
@@ -241,6 +255,8 @@ pub struct RollbackOverlay {
     pub overlay: OverlayId,
     /// Also the clears in force of the same view that lie wholly inside it.
     pub clears_too: bool,
+    /// Pins these rows in the same transaction, a revision after the rollbacks.
+    pub pin: Option<PinRows>,
     /// Why.
     pub reason: String,
     /// Who asks.
@@ -258,6 +274,157 @@ pub struct RolledBack {
     pub revision: Revision,
     /// The overlay in force that still hides its rows.
     pub hidden_by: Option<OverlayId>,
+    /// The pin that was asked for.
+    pub pin: Option<Pin>,
+}
+
+/// Rows to pin beside a rollback.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PinRows {
+    /// The pin's id.
+    pub id: PinId,
+    /// The rows.
+    pub rows: SeqRange,
+}
+
+/// Rows to pin.
+#[derive(Debug, Clone)]
+pub struct NewPin {
+    /// Where.
+    pub session: SessionRef,
+    /// In which view.
+    pub view: ViewName,
+    /// The pin's id.
+    pub id: PinId,
+    /// The rows.
+    pub rows: SeqRange,
+    /// Why.
+    pub reason: String,
+    /// Who asks.
+    pub author: String,
+    /// When.
+    pub at: Timestamp,
+    /// For retries.
+    pub request: Option<RequestKey>,
+}
+
+/// A pin to take away.
+#[derive(Debug, Clone)]
+pub struct Unpin {
+    /// Where.
+    pub session: SessionRef,
+    /// Which.
+    pub pin: PinId,
+    /// When.
+    pub at: Timestamp,
+}
+
+/// A view to delete.
+#[derive(Debug, Clone)]
+pub struct DeleteView {
+    /// Where.
+    pub session: SessionRef,
+    /// Which; `main` is refused before it comes here.
+    pub view: ViewName,
+    /// When.
+    pub at: Timestamp,
+}
+
+/// A session to fork.
+#[derive(Debug, Clone)]
+pub struct ForkSession {
+    /// Whose rows are shared.
+    pub origin: SessionRef,
+    /// The new session's id, in the same namespace.
+    pub id: SessionId,
+    /// The last row to share; `None`: the newest.
+    pub seq: Option<Seq>,
+    /// Free text.
+    pub display_name: String,
+    /// When.
+    pub at: Timestamp,
+    /// For retries; its scope is the namespace.
+    pub request: Option<RequestKey>,
+}
+
+/// A session's state at an earlier revision.
+#[derive(Debug, Clone, PartialEq)]
+pub struct StateAt {
+    /// The view as it was set then.
+    pub view: View,
+    /// The view's overlays that were in force then, by commit revision, as they
+    /// are now.
+    pub overlays: Vec<Overlay>,
+    /// Where the next row would have gone.
+    pub next_seq: Seq,
+}
+
+/// A lease on a range, and what was in force there when it was made.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Plan {
+    /// Unique within its session.
+    pub id: PlanId,
+    /// The view.
+    pub view: ViewName,
+    /// Collapse or compact.
+    pub kind: OverlayKind,
+    /// The rows that the overlay will cover.
+    pub covered: RowSet,
+    /// The rows between them that it will keep.
+    pub kept: RowSet,
+    /// Every overlay in force in the view that shares a row with `covered` or
+    /// `kept` (clears too), by commit revision.
+    pub overlays: Vec<OverlayId>,
+    /// Every pin of the view that shares a row with `covered` or `kept`, by
+    /// revision.
+    pub pins: Vec<PinId>,
+    /// BLAKE3 over the digests of the covered rows, in order.
+    pub source_digest: [u8; 32],
+    /// A summary above so many tokens is refused.
+    pub max_summary_tokens: i64,
+    /// The policy's stage that planned it; empty by hand.
+    pub stage: String,
+    /// The server works on it itself: it ends when the server starts anew.
+    pub is_own: bool,
+    /// Who asked for it.
+    pub author: String,
+    /// When it was made.
+    pub create_time: Timestamp,
+    /// From when on it does not hold any more.
+    pub expire_time: Timestamp,
+    /// How it ended, if it did.
+    pub end: Option<PlanEnd>,
+}
+
+/// How a plan ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum PlanEnd {
+    /// It was given back.
+    Abandoned,
+    /// Its overlay was committed.
+    Committed(OverlayId),
+}
+
+/// A plan to make.
+#[derive(Debug, Clone)]
+pub struct NewPlan {
+    /// Where.
+    pub session: SessionRef,
+    /// `View::reductions_revision` as it was when the ranges were looked at.
+    pub planned_at: Revision,
+    /// The plans; `end` is ignored.
+    pub plans: Vec<Plan>,
+    /// For retries; the answer is the first plan.
+    pub request: Option<RequestKey>,
+}
+
+/// What preparing came to.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Prepared {
+    /// As they are on record.
+    pub plans: Vec<Plan>,
+    /// True where it answers a retry.
+    pub replayed: bool,
 }
 
 /// Whether a backend can take traffic.

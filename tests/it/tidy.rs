@@ -19,6 +19,7 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("ingest", &["model"]),
     ("projection", &["model", "rounds", "tokens", "policies"]),
     ("render", &["model"]),
+    ("summary", &["model", "tokens", "policies"]),
     ("store", &["model", "rounds", "codec", "proto"]),
     (
         "service",
@@ -31,6 +32,7 @@ const ROOMS: &[(&str, &[&str])] = &[
             "ingest",
             "projection",
             "render",
+            "summary",
             "store",
             "clock",
             "id",

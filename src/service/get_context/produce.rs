@@ -17,7 +17,7 @@ use crate::{
         live::{Rendering, Served, State, ViewState},
         model_choice,
     },
-    store::{CommitOverlays, SessionRef},
+    store::{CommitOverlays, PlannedOn, SessionRef},
     tokens,
 };
 
@@ -222,7 +222,7 @@ fn commit(job: &Job, plan: Plan, planned_at: Revision) -> CommitOverlays {
     CommitOverlays {
         session: job.session.clone(),
         view: job.view.clone(),
-        planned_at,
+        planned_on: PlannedOn::View(planned_at),
         overlays: plan.added,
         supersedes: plan.superseded,
         author: String::new(),

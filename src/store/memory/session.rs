@@ -9,8 +9,8 @@ use crate::{
     },
     rounds::Ledger,
     store::{
-        Append, Appended, CommitOverlays, Committed, Entity, Error, ItemAt, NewSession, RolledBack,
-        RowsQuery, SetView, UpdateSession,
+        Append, Appended, CommitOverlays, Committed, Entity, Error, ItemAt, NewSession, PlannedOn,
+        RolledBack, RowsQuery, SetView, UpdateSession,
         rules::{self, InForce},
     },
 };
@@ -65,6 +65,7 @@ impl SessionState {
             next_seq: Seq(1),
             revision,
             parent_session_id: new.parent_session_id,
+            fork_origin: None,
             tokens: 0,
             views: vec![main],
         };
@@ -241,12 +242,13 @@ impl SessionState {
 
     pub(super) fn commit(&mut self, commit: &CommitOverlays) -> Result<Committed, Error> {
         let reduced_at = self.view_mut(&commit.view)?.reductions_revision;
-        if reduced_at != commit.planned_at {
+        let PlannedOn::View(planned_at) = commit.planned_on else { return Err(Error::Closed) };
+        if reduced_at != planned_at {
             let mut newest_first = self.overlays_of(&commit.view).collect::<Vec<_>>();
             newest_first.reverse();
             let came = newest_first
                 .into_iter()
-                .find(|it| it.rollback.is_none() && it.commit_revision > commit.planned_at);
+                .find(|it| it.rollback.is_none() && it.commit_revision > planned_at);
             return Err(Error::PlanOutdated { overlay: came.map(|it| it.id.clone()) });
         }
         let in_force = self.in_force(&commit.view);
@@ -310,6 +312,7 @@ impl SessionState {
             hidden_by: rules::hidden_by(&overlay.covered, &self.in_force(&overlay.view)),
             overlay: self.overlay(id)?.clone(),
             revision,
+            pin: None,
         })
     }
 

@@ -12,8 +12,8 @@ use concertina::{
     },
     rounds::MessageShape,
     store::{
-        Append, Appended, CommitOverlays, Committed, Error, NewRow, NewSession, RequestKey,
-        RollbackOverlay, RowsQuery, SessionRef, SetViewParts, Store,
+        Append, Appended, CommitOverlays, Committed, Error, NewRow, NewSession, PlannedOn,
+        RequestKey, RollbackOverlay, RowsQuery, SessionRef, SetViewParts, Store,
     },
 };
 
@@ -194,7 +194,7 @@ pub(super) fn commit(
     CommitOverlays {
         session: session.clone(),
         view: ViewName::main(),
-        planned_at: Revision(planned_at),
+        planned_on: PlannedOn::View(Revision(planned_at)),
         overlays,
         supersedes: Vec::new(),
         author: "bob".into(),
@@ -224,6 +224,7 @@ pub(super) fn rollback(session: &SessionRef, id: &str) -> RollbackOverlay {
         session: session.clone(),
         overlay: OverlayId::new(id),
         clears_too: false,
+        pin: None,
         reason: "wrong".into(),
         author: "eve".into(),
         at: at(4_000),

@@ -77,6 +77,7 @@ impl SessionRow {
             next_seq: Seq(self.next_seq),
             revision: Revision(self.revision),
             parent_session_id: self.parent,
+            fork_origin: None,
             tokens: self.tokens,
             views: vec![self.view.into()],
         };

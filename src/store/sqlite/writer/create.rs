@@ -93,6 +93,7 @@ fn session(new: NewSession) -> Session {
         next_seq: Seq(1),
         revision,
         parent_session_id: new.parent_session_id,
+        fork_origin: None,
         tokens: 0,
         views: vec![main],
     }

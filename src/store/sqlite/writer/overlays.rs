@@ -19,8 +19,8 @@ use crate::{
         Overlay, OverlayId, OverlayKind, Revision, RowSet, Timestamp, ViewName, overlay::Rollback,
     },
     store::{
-        CommitOverlays, Committed, Entity, Error, RequestKey, RollbackOverlay, RolledBack,
-        SessionRef,
+        CommitOverlays, Committed, Entity, Error, PlannedOn, RequestKey, RollbackOverlay,
+        RolledBack, SessionRef,
         rules::{self, InForce},
     },
 };
@@ -113,10 +113,13 @@ impl Writer {
         head: &Head,
         commit: &CommitOverlays,
     ) -> Result<Vec<(i64, OverlayId)>, Failure> {
+        let PlannedOn::View(planned_at) = commit.planned_on else {
+            return Err(Error::Closed.into());
+        };
         let reduced_at = self.reduced_at(head, &commit.view).await?;
         let in_force = self.in_force(head.key, &commit.view).await?;
-        if reduced_at != commit.planned_at {
-            let came = in_force.last().filter(|it| it.commit_revision > commit.planned_at.0);
+        if reduced_at != planned_at {
+            let came = in_force.last().filter(|it| it.commit_revision > planned_at.0);
             return Err(Error::PlanOutdated { overlay: came.map(|it| it.rule.id.clone()) }.into());
         }
         let mut ends = Vec::with_capacity(commit.supersedes.len());
@@ -177,6 +180,7 @@ impl Writer {
             hidden_by: rules::hidden_by(&overlay.covered, &rules),
             overlay: Overlay { rollback: Some(end), ..overlay },
             revision,
+            pin: None,
         })
     }
 
