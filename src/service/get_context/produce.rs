@@ -10,7 +10,9 @@ use crate::{
         ContextItem, Model, Overlay, OverlayId, Policy, Revision, StageKind, Timestamp,
         TokenBudget, ViewName, WireFormat, shown::Entry,
     },
-    projection::{self, Circumstances, History, Irreducible, Lens, Memo, Plan, Sight, Window},
+    projection::{
+        self, Circumstances, Collapsing, History, Irreducible, Lens, Memo, Plan, Sight, Window,
+    },
     render::{self, AssembleOptions, Part, Rendered, RoundStyle},
     service::{
         ContextOutput, Error, Result,
@@ -196,6 +198,9 @@ fn run_plan(
         pins: &[],
         ever,
         view: &job.view,
+        leased: &[],
+        refused: &[],
+        collapsing: Collapsing::Later { may_wait: false },
     };
     // What is only looked at gets no id that anybody could ask for, and the
     // same preview is the same bytes.

@@ -4,6 +4,7 @@
 
 mod budget;
 mod clearing;
+mod collapse;
 mod first_sight;
 mod generate;
 mod properties;
