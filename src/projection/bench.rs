@@ -405,7 +405,7 @@ pub(crate) fn widen(rows: &RowSet, overlays: &[Overlay]) -> RowSet {
 
 /// The range overlays that lie under `covered` and under nothing else there.
 #[must_use]
-pub(crate) fn directly_under(covered: &RowSet, overlays: &[Overlay]) -> Vec<OverlayId> {
+pub fn directly_under(covered: &RowSet, overlays: &[Overlay]) -> Vec<OverlayId> {
     let inside: Vec<&Overlay> =
         overlays.iter().filter(|it| it.is_range() && covered.contains_all(&it.covered)).collect();
     inside

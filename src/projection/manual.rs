@@ -84,6 +84,12 @@ pub fn measure(
     (before, compose(lens, &with, memo).tokens)
 }
 
+/// Uncalibrated tokens of the whole view.
+#[must_use]
+pub fn tokens_of(history: &History, sight: &Sight, in_force: &[Overlay], memo: &mut Memo) -> i64 {
+    compose(Lens { history, sight, shown: history.order().len() }, in_force, memo).tokens
+}
+
 /// The policy's placeholder for a piece.
 #[must_use]
 pub fn placeholder(

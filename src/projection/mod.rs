@@ -26,11 +26,11 @@ mod stages;
 mod text;
 mod window;
 
-pub use bench::{Circumstances, Collapsing, Written};
+pub use bench::{Circumstances, Collapsing, Written, directly_under};
 pub use compose::{Composed, Lens, Memo, compose};
 pub use history::{AnswerAt, Fate, History, LateAnswer, Round, RoundCall};
-pub use manual::{ManualSnip, manual_snip, measure, placeholder};
-pub use named::{Refusal, named_segment, oldest_segment};
+pub use manual::{ManualSnip, manual_snip, measure, placeholder, tokens_of};
+pub use named::{Refusal, named_segment, oldest_segment, wanted};
 pub use plan::{Irreducible, Plan, plan};
 pub use segments::{Segment, Wanted};
 pub use sight::{Seen, Sight, Sizes, Step};

@@ -3,14 +3,15 @@
 use std::collections::BTreeSet;
 
 use super::{
-    Composed, Lens, Memo, Segment,
+    Composed, Lens, Memo, Segment, Wanted,
     bench::{Bench, Circumstances, widen},
     manual::takes,
     protect::protected,
     report::plain_tokens,
     segments::{Finder, of_rounds},
+    stages,
 };
-use crate::model::{Overlay, OverlayId, Seq, SeqRange};
+use crate::model::{Overlay, OverlayId, Seq, SeqRange, StageKind};
 
 /// Why a named range cannot be collapsed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -78,6 +79,20 @@ pub fn oldest_segment(
         let first = order.iter().position(is_taken)?;
         let last = order.iter().rposition(is_taken)?;
         covering(bench, first, fitting(lens, &order[..=last], first, most))
+    })
+}
+
+/// The segments that the policy wants collapsed now; `None` where its trigger
+/// does not hold, or nothing is there to collapse.
+pub fn wanted(
+    lens: Lens<'_>,
+    facts: &Circumstances<'_>,
+    in_force: Vec<Overlay>,
+    memo: &mut Memo,
+) -> Option<Wanted> {
+    let is_on = facts.policy.stages.contains(&StageKind::Collapse);
+    with_bench(lens, facts, in_force, memo, |bench| {
+        if is_on { stages::collapse::later(bench).1 } else { None }
     })
 }
 

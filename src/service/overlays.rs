@@ -26,7 +26,7 @@ const MOST_CONTENTS: usize = 4096;
 /// Bytes of a reason.
 const MOST_REASON_BYTES: usize = 4096;
 /// Bytes of a marker, or of what is shown instead of a piece.
-const MOST_SHOWN_BYTES: usize = 64 * 1024;
+pub(super) const MOST_SHOWN_BYTES: usize = 64 * 1024;
 
 /// Shows content shorter, by hand, protected or not.
 ///
@@ -250,7 +250,7 @@ async fn commit(
 
 /// The answer of an earlier request of that id, before anything is checked
 /// against a state that the earlier request has changed.
-async fn replay(
+pub(super) async fn replay(
     ctx: &Ctx,
     session: &SessionRef,
     view: &ViewName,
@@ -361,7 +361,7 @@ fn content_ref(fields: &mut Fields, index: usize, content: &ContentInput) -> Opt
     None
 }
 
-fn range(fields: &mut Fields, rows: Option<(i64, i64)>) -> SeqRange {
+pub(super) fn range(fields: &mut Fields, rows: Option<(i64, i64)>) -> SeqRange {
     let (first, last) = rows.unwrap_or((0, 0));
     if first < 1 || last < first {
         fields.wrong("rows", format!("expected 1 <= first_seq <= last_seq, found {first}..{last}"));

@@ -26,7 +26,7 @@ pub(crate) fn run(bench: &mut Bench<'_>) -> (&'static str, Option<Wanted>) {
     }
 }
 
-fn later(bench: &Bench<'_>) -> (&'static str, Option<Wanted>) {
+pub(crate) fn later(bench: &Bench<'_>) -> (&'static str, Option<Wanted>) {
     let mut finder = Finder::of(bench, bench.facts.refused);
     if let Some(merged) = finder.merged() {
         return ("summaries_too_many", Some(Wanted { segments: vec![merged], is_urgent: false }));

@@ -7,15 +7,17 @@ use super::assemble::{self, Made};
 use crate::{
     id::IdSource,
     model::{
-        ContextItem, Model, Overlay, OverlayId, Policy, Revision, StageKind, Timestamp,
+        ContextItem, Model, Overlay, OverlayId, Policy, Revision, RowSet, StageKind, Timestamp,
         TokenBudget, ViewName, WireFormat, shown::Entry,
     },
     projection::{
-        self, Circumstances, Collapsing, History, Irreducible, Lens, Memo, Plan, Sight, Window,
+        self, Circumstances, Collapsing, History, Irreducible, Lens, Memo, Plan, Segment, Sight,
+        Window,
     },
     render::{self, AssembleOptions, Part, Rendered, RoundStyle},
     service::{
         ContextOutput, Error, Result,
+        collapse::{self, leased_rows},
         live::{Rendering, Served, State, ViewState},
         model_choice,
     },
@@ -36,6 +38,8 @@ pub(super) struct Job {
     pub expand: Vec<OverlayId>,
     pub explain: bool,
     pub now: Timestamp,
+    /// The caller can wait for a collapse where the view needs one.
+    pub may_wait: bool,
     /// Stages that acted in an earlier attempt, and why.
     pub fired: Vec<(StageKind, &'static str)>,
 }
@@ -43,6 +47,8 @@ pub(super) struct Job {
 pub(super) enum Produced {
     Answer(Arc<ContextOutput>),
     Commit(Box<CommitOverlays>),
+    /// A collapse must come first: ask again once it has, or was waited for.
+    Wait,
 }
 
 /// A second rendering is allowed for so much of a difference in bytes.
@@ -73,7 +79,9 @@ pub(super) fn produce(state: &mut State, job: &mut Job, ids: &dyn IdSource) -> R
     let session = session.as_ref().ok_or(Error::SessionEmpty)?;
     let view = views.get_mut(&job.view).ok_or_else(|| Error::ViewNotFound(job.view.to_string()))?;
     let mut apart = Apart::of(job, view, history);
+    let leased = leased_rows(view, job.now);
     let ViewState { view: set, overlays, sight, memo, rendered, served, newest, .. } = view;
+    let recorded = Recorded { overlays: overlays.as_slice(), leased: &leased };
     let (sight, memo, rendering) = match &mut apart {
         None => (&*sight, memo, rendered.entry(job.format).or_default()),
         Some(apart) => (&apart.sight, &mut apart.memo, &mut apart.rendering),
@@ -82,7 +90,7 @@ pub(super) fn produce(state: &mut State, job: &mut Job, ids: &dyn IdSource) -> R
     let lens = Lens { history, sight, shown: history.shown_to(job.lane()) };
     let mut window = window(job, sight.policy(), &items);
     for _ in 0..MOST_RENDERINGS {
-        let plan = run_plan(lens, overlays, memo, job, window, ids);
+        let plan = run_plan(lens, recorded, memo, job, window, ids);
         if let Some(stuck) = plan.irreducible {
             return Err(irreducible(window, stuck));
         }
@@ -90,6 +98,9 @@ pub(super) fn produce(state: &mut State, job: &mut Job, ids: &dyn IdSource) -> R
             note_fired(job, &plan);
             let commit = commit(job, plan, set.reductions_revision);
             return Ok(Produced::Commit(Box::new(commit)));
+        }
+        if plan.waits {
+            return Ok(Produced::Wait);
         }
         if plan.composed.entries.is_empty() {
             return Err(Error::SessionEmpty);
@@ -128,7 +139,9 @@ pub(super) fn budget(state: &mut State, job: &Job, ids: &dyn IdSource) -> Result
     let items = shown_items(items, &job.view);
     let window = window(job, &view.policy, &items);
     let lens = Lens { history, sight: &view.sight, shown: history.shown_to(job.lane()) };
-    let plan = run_plan(lens, &view.overlays, &mut view.memo, job, window, ids);
+    let leased = leased_rows(view, job.now);
+    let recorded = Recorded { overlays: &view.overlays, leased: &leased };
+    let plan = run_plan(lens, recorded, &mut view.memo, job, window, ids);
     Ok(assemble::budget(&plan.composed, window, session, &items, job, &view.policy))
 }
 
@@ -156,7 +169,7 @@ fn bound(served: &mut HashMap<(WireFormat, String), Served>, job: &Job) {
 }
 
 /// The items that a view shows, in the order of their names.
-fn shown_items(items: &[ContextItem], view: &ViewName) -> Vec<ContextItem> {
+pub(super) fn shown_items(items: &[ContextItem], view: &ViewName) -> Vec<ContextItem> {
     let mut shown: Vec<ContextItem> = items
         .iter()
         .filter(|it| it.view.as_ref().is_none_or(|name| name == view))
@@ -166,7 +179,7 @@ fn shown_items(items: &[ContextItem], view: &ViewName) -> Vec<ContextItem> {
     shown
 }
 
-fn window(job: &Job, policy: &Policy, items: &[ContextItem]) -> Window {
+pub(super) fn window(job: &Job, policy: &Policy, items: &[ContextItem]) -> Window {
     use crate::model::Placement;
     let around: i64 = items.iter().map(|item| item.tokens).sum();
     let tells = |item: &ContextItem| matches!(item.placement, Placement::System | Placement::Tools);
@@ -181,16 +194,36 @@ fn window(job: &Job, policy: &Policy, items: &[ContextItem]) -> Window {
     }
 }
 
+/// What of a view is on record beside rows.
+#[derive(Clone, Copy)]
+struct Recorded<'a> {
+    overlays: &'a [Overlay],
+    leased: &'a [RowSet],
+}
+
 fn run_plan(
     lens: Lens<'_>,
-    ever: &[Overlay],
+    recorded: Recorded<'_>,
     memo: &mut Memo,
     job: &Job,
     window: Window,
     ids: &dyn IdSource,
 ) -> Plan {
+    let ever = recorded.overlays;
     let in_force = ever.iter().filter(|overlay| overlay.rollback.is_none());
     let in_force = in_force.filter(|overlay| !job.expand.contains(&overlay.id));
+    let in_force: Vec<Overlay> = in_force.cloned().collect();
+    let template = &lens.sight.policy().collapse.template;
+    let at_once =
+        |segment: &Segment| collapse::extractive(lens.history, &in_force, template, segment);
+    // Who only looks waits for nobody; and the first reduction of a long
+    // history that just came is not waited for either.
+    let is_first = !ever.iter().any(|it| it.stage == StageKind::Collapse.name());
+    let collapsing = if job.is_preview || (is_first && is_urgent(lens, &in_force, memo, window)) {
+        Collapsing::Now(&at_once)
+    } else {
+        Collapsing::Later { may_wait: job.may_wait }
+    };
     let facts = Circumstances {
         policy: lens.sight.policy(),
         window,
@@ -198,9 +231,9 @@ fn run_plan(
         pins: &[],
         ever,
         view: &job.view,
-        leased: &[],
+        leased: recorded.leased,
         refused: &[],
-        collapsing: Collapsing::Later { may_wait: false },
+        collapsing,
     };
     // What is only looked at gets no id that anybody could ask for, and the
     // same preview is the same bytes.
@@ -212,7 +245,14 @@ fn run_plan(
         }
         OverlayId::new(&ids.next())
     };
-    projection::plan(lens, &facts, in_force.cloned().collect(), memo, &mut new_id)
+    projection::plan(lens, &facts, in_force.clone(), memo, &mut new_id)
+}
+
+/// Says whether a view is from its collapse's block ratio on as it stands.
+fn is_urgent(lens: Lens<'_>, in_force: &[Overlay], memo: &mut Memo, window: Window) -> bool {
+    let policy = lens.sight.policy();
+    let used = window.used(projection::compose(lens, in_force, memo).tokens);
+    used >= window.at_ratio(policy.window.basis, policy.collapse.block_ratio)
 }
 
 fn note_fired(job: &mut Job, plan: &Plan) {

@@ -6,12 +6,14 @@ use bytes::Bytes;
 
 use crate::{
     model::{
-        ContextItem, Overlay, Policy, Revision, Row, Seq, Session, Timestamp, TokenBudget, View,
-        ViewName, WireFormat, shown::ShownRound,
+        ContextItem, Overlay, Pin, Policy, Revision, Row, Seq, Session, Timestamp, TokenBudget,
+        View, ViewName, WireFormat, shown::ShownRound,
     },
     projection::{History, Memo, Sight, Sizes},
     render::RenderedRound,
-    service::{ContextOutput, Ctx, Error, Result, limits::OFF_THREAD_BYTES, model_choice},
+    service::{
+        ContextOutput, Ctx, Error, Result, collapse::Lease, limits::OFF_THREAD_BYTES, model_choice,
+    },
     store::{Appended, ItemAt, NewRow, RowsQuery, SessionRef},
 };
 
@@ -47,6 +49,10 @@ pub(crate) struct ViewState {
     pub policy: Arc<Policy>,
     /// Every overlay that it ever had, by commit revision.
     pub overlays: Vec<Overlay>,
+    /// Its pins that hold, by revision.
+    pub pins: Vec<Pin>,
+    /// What of it is being summarized.
+    pub leases: Vec<Lease>,
     /// The rows at first sight.
     pub sight: Sight,
     /// Composed rounds.
@@ -188,13 +194,18 @@ impl State {
             return Ok(());
         }
         let overlays = ctx.store.list_overlays(id, &view.name, true).await?;
+        let pins = ctx.store.list_pins(id, &view.name).await?;
         match known {
             Some(known) if known.looks_the_same(view) => {
                 known.view = view.clone();
                 known.overlays = overlays;
+                known.pins = pins;
             }
             _ => {
-                let fresh = ViewState::of(ctx, view, overlays, &self.history)?;
+                let plans = ctx.store.list_plans(id, &view.name, ctx.clock.now()).await?;
+                let mut fresh = ViewState::of(ctx, view, overlays, &self.history)?;
+                fresh.pins = pins;
+                fresh.leases = plans.iter().map(Lease::of).collect();
                 self.views.insert(view.name.clone(), fresh);
             }
         }
@@ -237,6 +248,8 @@ impl ViewState {
             sight: Sight::of(Arc::clone(&policy), sizes, history),
             policy,
             overlays,
+            pins: Vec::new(),
+            leases: Vec::new(),
             memo: Memo::default(),
             rendered: HashMap::new(),
             served: HashMap::new(),
