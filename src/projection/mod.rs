@@ -27,6 +27,6 @@ pub use bench::Circumstances;
 pub use compose::{Composed, Lens, Memo, compose};
 pub use history::{AnswerAt, Fate, History, LateAnswer, Round, RoundCall};
 pub use manual::{ManualSnip, manual_snip, measure, placeholder};
-pub use plan::{Irreducible, Plan, plan};
+pub use plan::{Irreducible, Plan, as_it_stands, plan};
 pub use sight::{Seen, Sight, Sizes, Step};
 pub use window::{Window, default_reserve, share_of};

@@ -2,6 +2,7 @@
 //! render, answer; reusing everything that did not change.
 
 mod assemble;
+mod at_revision;
 mod produce;
 mod stable;
 
@@ -18,10 +19,13 @@ use super::{
     off_thread,
 };
 use crate::{
-    model::{Model, OverlayId, Policy, Session, TokenBudget, View, ViewName, WireFormat},
+    model::{Model, OverlayId, Policy, Revision, Session, TokenBudget, View, ViewName, WireFormat},
+    projection::Window,
     store::{self, CommitOverlays, Committed, SessionRef, SetView, SetViewParts, Store},
 };
 
+/// Overlays that one preview shows opened.
+const MOST_EXPANDED: usize = 1024;
 /// A plan that loses a race is made again so many times.
 const MOST_ATTEMPTS: usize = 8;
 
@@ -31,7 +35,7 @@ const MOST_ATTEMPTS: usize = 8;
 ///
 /// * [`Error::InvalidField`], [`Error::InvalidPolicy`], [`Error::UnknownModel`].
 /// * [`Error::SessionNotFound`], [`Error::ViewNotFound`],
-///   [`Error::OverlayNotFound`] of one to expand.
+///   [`Error::RevisionNotFound`], [`Error::OverlayNotFound`] of one to expand.
 /// * [`Error::SessionEmpty`] where there is no message to show.
 /// * [`Error::ContextIrreducible`] where what must be shown is too large.
 pub async fn get_context(ctx: &Ctx, input: ContextInput) -> Result<Arc<ContextOutput>> {
@@ -43,8 +47,8 @@ pub async fn get_context(ctx: &Ctx, input: ContextInput) -> Result<Arc<ContextOu
     let Some(format) = input.format else {
         return Err(Error::field("format", "expected a format"));
     };
-    if input.at_revision.is_some() {
-        return Err(Error::Unimplemented);
+    if let Some(at) = input.at_revision {
+        return at_revision::context(ctx, &session, &view, format, Revision(at), &input).await;
     }
     let live = ctx.live.get(&session);
     let mut state = Arc::clone(&live.state).lock_owned().await;
@@ -70,6 +74,7 @@ pub async fn get_context(ctx: &Ctx, input: ContextInput) -> Result<Arc<ContextOu
 
 fn check(fields: &mut Fields, input: &ContextInput) {
     input.model.check(fields, "model");
+    at_revision::check(fields, input);
     fields.name("lane", &input.lane);
     if input.format.is_none() {
         fields.wrong("format", "expected a format, found none");
@@ -79,6 +84,11 @@ fn check(fields: &mut Fields, input: &ContextInput) {
     }
     if !input.preview && !input.expand_overlay_ids.is_empty() {
         fields.wrong("expand_overlay_ids", "expected with `preview` only");
+    }
+    let opened = input.expand_overlay_ids.len();
+    if opened > MOST_EXPANDED {
+        let found = format!("expected at most {MOST_EXPANDED}, found {opened}");
+        fields.wrong("expand_overlay_ids", found);
     }
 }
 
@@ -300,4 +310,18 @@ pub(super) async fn view_budget(
     .await?;
     ctx.live.weigh(&id, budget.0);
     Ok(Some(budget.1?))
+}
+
+/// The window of a view under its own model, and what stands in it besides
+/// messages.
+pub(super) async fn view_window(
+    ctx: &Ctx,
+    state: &State,
+    session: &SessionRef,
+    view: &ViewName,
+) -> Result<Window> {
+    let known = state.views.get(view).ok_or_else(|| Error::ViewNotFound(view.to_string()))?;
+    let input = ContextInput { preview: true, ..Default::default() };
+    let job = job(ctx, state, session, view, WireFormat::Typed, &input).await?;
+    Ok(produce::window(&job, &known.policy, &produce::shown_items(&state.items, view)))
 }

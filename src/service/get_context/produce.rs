@@ -7,8 +7,8 @@ use super::assemble::{self, Made};
 use crate::{
     id::IdSource,
     model::{
-        ContextItem, Model, Overlay, OverlayId, Policy, Revision, StageKind, Timestamp,
-        TokenBudget, ViewName, WireFormat, shown::Entry,
+        ContextItem, Model, Overlay, OverlayId, Policy, Revision, RowSet, SeqRange, StageKind,
+        Timestamp, TokenBudget, ViewName, WireFormat, shown::Entry,
     },
     projection::{self, Circumstances, History, Irreducible, Lens, Memo, Plan, Sight, Window},
     render::{self, AssembleOptions, Part, Rendered, RoundStyle},
@@ -71,6 +71,7 @@ pub(super) fn produce(state: &mut State, job: &mut Job, ids: &dyn IdSource) -> R
     let session = session.as_ref().ok_or(Error::SessionEmpty)?;
     let view = views.get_mut(&job.view).ok_or_else(|| Error::ViewNotFound(job.view.to_string()))?;
     let mut apart = Apart::of(job, view, history);
+    let pinned = pinned(view, job);
     let ViewState { view: set, overlays, sight, memo, rendered, served, newest, .. } = view;
     let (sight, memo, rendering) = match &mut apart {
         None => (&*sight, memo, rendered.entry(job.format).or_default()),
@@ -80,7 +81,7 @@ pub(super) fn produce(state: &mut State, job: &mut Job, ids: &dyn IdSource) -> R
     let lens = Lens { history, sight, shown: history.shown_to(job.lane()) };
     let mut window = window(job, sight.policy(), &items);
     for _ in 0..MOST_RENDERINGS {
-        let plan = run_plan(lens, overlays, memo, job, window, ids);
+        let plan = run_plan(lens, (overlays, &pinned), memo, job, window, ids);
         if let Some(stuck) = plan.irreducible {
             return Err(irreducible(window, stuck));
         }
@@ -89,14 +90,7 @@ pub(super) fn produce(state: &mut State, job: &mut Job, ids: &dyn IdSource) -> R
             let commit = commit(job, plan, set.reductions_revision);
             return Ok(Produced::Commit(Box::new(commit)));
         }
-        if plan.composed.entries.is_empty() {
-            return Err(Error::SessionEmpty);
-        }
-        let rendered = render(&plan, sight.policy(), job.format, &items, rendering);
-        if rendered.messages.is_empty() && rendered.typed.is_empty() {
-            // Rounds without content: a request without messages is none.
-            return Err(Error::SessionEmpty);
-        }
+        let rendered = render(&plan, sight.policy(), job.format, &items, rendering)?;
         let bytes = assemble::bytes(&rendered);
         if bytes > window.bytes_limit {
             window.bytes_ratio = ratio(bytes, plan.composed.bytes()) * BYTES_SLACK;
@@ -126,7 +120,9 @@ pub(super) fn budget(state: &mut State, job: &Job, ids: &dyn IdSource) -> Result
     let items = shown_items(items, &job.view);
     let window = window(job, &view.policy, &items);
     let lens = Lens { history, sight: &view.sight, shown: history.shown_to(job.lane()) };
-    let plan = run_plan(lens, &view.overlays, &mut view.memo, job, window, ids);
+    let pinned = pinned(view, job);
+    let recorded = (view.overlays.as_slice(), pinned.as_slice());
+    let plan = run_plan(lens, recorded, &mut view.memo, job, window, ids);
     Ok(assemble::budget(&plan.composed, window, session, &items, job, &view.policy))
 }
 
@@ -154,7 +150,7 @@ fn bound(served: &mut HashMap<(WireFormat, String), Served>, job: &Job) {
 }
 
 /// The items that a view shows, in the order of their names.
-fn shown_items(items: &[ContextItem], view: &ViewName) -> Vec<ContextItem> {
+pub(super) fn shown_items(items: &[ContextItem], view: &ViewName) -> Vec<ContextItem> {
     let mut shown: Vec<ContextItem> = items
         .iter()
         .filter(|it| it.view.as_ref().is_none_or(|name| name == view))
@@ -164,7 +160,7 @@ fn shown_items(items: &[ContextItem], view: &ViewName) -> Vec<ContextItem> {
     shown
 }
 
-fn window(job: &Job, policy: &Policy, items: &[ContextItem]) -> Window {
+pub(super) fn window(job: &Job, policy: &Policy, items: &[ContextItem]) -> Window {
     use crate::model::Placement;
     let around: i64 = items.iter().map(|item| item.tokens).sum();
     let tells = |item: &ContextItem| matches!(item.placement, Placement::System | Placement::Tools);
@@ -179,9 +175,18 @@ fn window(job: &Job, policy: &Policy, items: &[ContextItem]) -> Window {
     }
 }
 
+/// The rows that no automatic stage takes: the pinned ones, and what a preview
+/// opens, for else pressure would close it again at once.
+fn pinned(view: &ViewState, job: &Job) -> Vec<SeqRange> {
+    let opened = view.overlays.iter().filter(|overlay| job.expand.contains(&overlay.id));
+    let opened = opened.flat_map(|overlay| overlay.covered.ranges());
+    let rows = view.pins.iter().map(|pin| &pin.rows).chain(opened);
+    RowSet::of_ranges(rows.copied().collect()).ranges().to_vec()
+}
+
 fn run_plan(
     lens: Lens<'_>,
-    ever: &[Overlay],
+    (ever, pins): (&[Overlay], &[SeqRange]),
     memo: &mut Memo,
     job: &Job,
     window: Window,
@@ -193,7 +198,7 @@ fn run_plan(
         policy: lens.sight.policy(),
         window,
         now: job.now,
-        pins: &[],
+        pins,
         ever,
         view: &job.view,
     };
@@ -231,15 +236,19 @@ fn commit(job: &Job, plan: Plan, planned_at: Revision) -> CommitOverlays {
     }
 }
 
-fn render(
+/// The request. [`Error::SessionEmpty`] where nothing is shown.
+pub(super) fn render(
     plan: &Plan,
     policy: &Policy,
     format: WireFormat,
     items: &[ContextItem],
     rendering: &mut Rendering,
-) -> Rendered {
+) -> Result<Rendered> {
     let style = RoundStyle { format, label_authors: policy.render.label_authors };
     let entries = &plan.composed.entries;
+    if entries.is_empty() {
+        return Err(Error::SessionEmpty);
+    }
     if rendering.len() > 2 * entries.len() + 64 {
         let shown: std::collections::HashSet<_> =
             plan.composed.rounds().map(|round| round.id).collect();
@@ -263,7 +272,12 @@ fn render(
         })
         .collect();
     let options = AssembleOptions { format, cache_marks: &policy.render.cache_marks, items };
-    render::assemble(&parts, &options)
+    let rendered = render::assemble(&parts, &options);
+    if rendered.messages.is_empty() && rendered.typed.is_empty() {
+        // Rounds without content: a request without messages is none.
+        return Err(Error::SessionEmpty);
+    }
+    Ok(rendered)
 }
 
 #[expect(clippy::cast_precision_loss, reason = "requests are far below 2^52 bytes")]
