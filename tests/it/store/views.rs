@@ -39,7 +39,7 @@ pub(super) async fn a_view_is_added_and_replaced(store: AnyStore) {
     let (main, at_revision) = store.set_view(set(&session, "main", bare.clone())).await.unwrap();
     assert_eq!(at_revision, Revision(3));
     let now = store.get_session(&session).await.unwrap();
-    assert_eq!(now.views, [view, main.clone()], "by name");
+    assert_eq!(now.views, [main.clone(), view], "`main` first, then by name");
     assert_eq!(main, view_of(ViewName::main(), bare, 3));
     assert_eq!(now.update_time, at(5_000));
 }

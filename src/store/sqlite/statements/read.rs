@@ -47,7 +47,7 @@ pub(in super::super) const GET_SESSION: &str = concat!(
     FROM sessions AS s
     JOIN views AS v ON v.session = s.key AND v.until_revision IS NULL
     WHERE s.namespace = $1 AND s.id = $2
-    ORDER BY v.name
+    ORDER BY v.name <> 'main', v.name
 "
 );
 
@@ -71,7 +71,7 @@ pub(in super::super) const LIST_SESSIONS: &str = concat!(
         LIMIT $6
     ) AS s
     JOIN views AS v ON v.session = s.key AND v.until_revision IS NULL
-    ORDER BY s.created_at DESC, s.id DESC, v.name
+    ORDER BY s.created_at DESC, s.id DESC, v.name <> 'main', v.name
 "
 );
 

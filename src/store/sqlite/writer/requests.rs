@@ -48,9 +48,8 @@ impl Writer {
 
     /// Forgets a piece of the request ids that are old enough; tells how many.
     pub(super) async fn expire(&mut self, now: Timestamp) -> Result<u64, Failure> {
-        let life = rules::REQUEST_LIFE_SECONDS.saturating_mul(1_000_000);
         let done = sqlx::query(statements::EXPIRE_REQUESTS)
-            .bind(now.as_micros().saturating_sub(life))
+            .bind(rules::forgotten_before(now))
             .execute(&mut self.conn)
             .await?;
         Ok(done.rows_affected())
