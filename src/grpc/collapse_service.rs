@@ -72,7 +72,7 @@ impl pb::collapse_service_server::CollapseService for Collapses {
         Ok(Response::new(pb::RollbackOverlayResponse {
             overlay: Some(codec::overlay::to_pb(&ended.overlay, &session)),
             revision: ended.revision.0,
-            pin: None,
+            pin: ended.pin.as_ref().map(codec::pin::to_pb),
             hidden_by_overlay_id: ended.hidden_by.map(|it| it.to_string()).unwrap_or_default(),
         }))
     }
@@ -102,6 +102,37 @@ impl pb::collapse_service_server::CollapseService for Collapses {
             overlays: overlays.collect(),
             next_page_token: listed.next_page_token,
         }))
+    }
+
+    async fn pin_messages(
+        &self,
+        request: Request<pb::PinMessagesRequest>,
+    ) -> Result<Response<pb::PinMessagesResponse>, Status> {
+        let input = decode::pin_messages(request.into_inner());
+        let set = service::pin_messages(&self.ctx, input).await.map_err(|err| self.told(&err))?;
+        let pin = Some(codec::pin::to_pb(&set.pin));
+        Ok(Response::new(pb::PinMessagesResponse { pin, revision: set.revision.0 }))
+    }
+
+    async fn unpin_messages(
+        &self,
+        request: Request<pb::UnpinMessagesRequest>,
+    ) -> Result<Response<pb::UnpinMessagesResponse>, Status> {
+        let asked = request.into_inner();
+        let unpinned = service::unpin_messages(&self.ctx, &asked.session_id, &asked.pin_id).await;
+        let revision = unpinned.map_err(|err| self.told(&err))?;
+        Ok(Response::new(pb::UnpinMessagesResponse { revision: revision.0 }))
+    }
+
+    async fn list_pins(
+        &self,
+        request: Request<pb::ListPinsRequest>,
+    ) -> Result<Response<pb::ListPinsResponse>, Status> {
+        let asked = request.into_inner();
+        let pins = service::list_pins(&self.ctx, &asked.session_id, &asked.view).await;
+        let pins = pins.map_err(|err| self.told(&err))?;
+        let pins = pins.iter().map(codec::pin::to_pb).collect();
+        Ok(Response::new(pb::ListPinsResponse { pins }))
     }
 
     async fn create_collapse(
@@ -168,27 +199,6 @@ impl pb::collapse_service_server::CollapseService for Collapses {
         &self,
         _: Request<pb::CompactSessionRequest>,
     ) -> Result<Response<pb::CompactSessionResponse>, Status> {
-        Err(unimplemented())
-    }
-
-    async fn pin_messages(
-        &self,
-        _: Request<pb::PinMessagesRequest>,
-    ) -> Result<Response<pb::PinMessagesResponse>, Status> {
-        Err(unimplemented())
-    }
-
-    async fn unpin_messages(
-        &self,
-        _: Request<pb::UnpinMessagesRequest>,
-    ) -> Result<Response<pb::UnpinMessagesResponse>, Status> {
-        Err(unimplemented())
-    }
-
-    async fn list_pins(
-        &self,
-        _: Request<pb::ListPinsRequest>,
-    ) -> Result<Response<pb::ListPinsResponse>, Status> {
         Err(unimplemented())
     }
 }

@@ -12,8 +12,8 @@ use crate::{
     service::{
         AppendTurn, ClearInput, CommitCollapseInput, ContentInput, ContextInput, ContextItemInput,
         Countable, CreateCollapseInput, CreateSession, Error, Fields, ListOverlaysInput,
-        ListSessions, ModelInput, Payload, PrepareCollapseInput, ReadContent, ReadHistory, Result,
-        RollbackInput, SnipInput, UpdateSession,
+        ListRevisions, ListSessions, ModelInput, Payload, PinInput, PrepareCollapseInput,
+        ReadContent, ReadHistory, Result, RollbackInput, SetViewInput, SnipInput, UpdateSession,
     },
 };
 
@@ -48,6 +48,39 @@ pub(super) fn update_session(request: pb::UpdateSessionRequest) -> UpdateSession
         display_name: session.display_name,
         labels: session.labels.into_iter().collect(),
         mask: request.update_mask.unwrap_or_default().paths,
+    }
+}
+
+pub(super) fn set_view(request: pb::SetViewRequest) -> Result<SetViewInput> {
+    let view = request.view;
+    let view = view.ok_or_else(|| Error::field("view", "expected a view, found none"))?;
+    let policy = view.policy.unwrap_or_default();
+    Ok(SetViewInput {
+        session_id: request.session_id,
+        name: view.name,
+        preset: policy.preset,
+        overrides_json: policy.overrides_json,
+        model: model(view.model),
+        author: request.author,
+    })
+}
+
+pub(super) fn list_revisions(request: pb::ListRevisionsRequest) -> ListRevisions {
+    ListRevisions {
+        session_id: request.session_id,
+        page_size: request.page_size,
+        page_token: request.page_token,
+    }
+}
+
+pub(super) fn pin_messages(request: pb::PinMessagesRequest) -> PinInput {
+    PinInput {
+        session_id: request.session_id,
+        view: request.view,
+        rows: rows(request.rows),
+        reason: request.reason,
+        author: request.author,
+        request_id: request.request_id,
     }
 }
 
@@ -212,7 +245,7 @@ pub(super) fn create_snip(request: pb::CreateSnipRequest) -> SnipInput {
     SnipInput {
         session_id: request.session_id,
         view: request.view,
-        rows: request.rows.map(|it| (it.first_seq, it.last_seq)),
+        rows: rows(request.rows),
         marker: request.marker,
         author: request.author,
         request_id: request.request_id,
@@ -249,6 +282,10 @@ fn model(model: Option<pb::Model>) -> ModelInput {
         request_bytes_limit: model.request_bytes_limit,
         caller_fixed_tokens: model.caller_fixed_tokens,
     }
+}
+
+fn rows(rows: Option<pb::SeqRange>) -> Option<(i64, i64)> {
+    rows.map(|it| (it.first_seq, it.last_seq))
 }
 
 fn content(content: pb::ContentRef) -> ContentInput {

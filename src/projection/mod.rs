@@ -31,7 +31,7 @@ pub use compose::{Composed, Lens, Memo, compose};
 pub use history::{AnswerAt, Fate, History, LateAnswer, Round, RoundCall};
 pub use manual::{ManualSnip, manual_snip, measure, placeholder, tokens_of};
 pub use named::{Refusal, named_segment, oldest_segment, wanted};
-pub use plan::{Irreducible, Plan, plan};
+pub use plan::{Irreducible, Plan, as_it_stands, plan};
 pub use segments::{Segment, Wanted};
 pub use sight::{Seen, Sight, Sizes, Step};
 pub use window::{Window, default_reserve, share_of};

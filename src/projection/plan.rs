@@ -4,6 +4,7 @@
 use super::{
     Composed, Lens, Memo, Wanted, Window,
     bench::{Bench, Circumstances, Collapsing, Proposal},
+    compose::compose,
     stages,
 };
 use crate::model::{
@@ -119,6 +120,26 @@ fn planned(bench: Bench<'_>, triggers: Vec<(StageKind, &'static str)>) -> Plan {
         added: bench.added,
         superseded: bench.superseded,
         triggers,
+        wanted: None,
+        waits: false,
+        irreducible: None,
+    }
+}
+
+/// The view as it stands: what was shown once, shown again. Nothing is planned,
+/// however large it is.
+#[must_use]
+pub fn as_it_stands(lens: Lens<'_>, in_force: Vec<Overlay>, memo: &mut Memo) -> Plan {
+    let why = |stage: &StageKind| {
+        if stage.is_fixed_at_first_sight() { "always" } else { "at_revision" }
+    };
+    let stages = &lens.sight.policy().stages;
+    Plan {
+        composed: compose(lens, &in_force, memo),
+        in_force,
+        added: Vec::new(),
+        superseded: Vec::new(),
+        triggers: stages.iter().map(|stage| (*stage, why(stage))).collect(),
         wanted: None,
         waits: false,
         irreducible: None,

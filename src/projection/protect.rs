@@ -34,7 +34,7 @@ impl Protected {
 pub(crate) fn protected(bench: &Bench<'_>) -> Protected {
     Protected {
         newest_requests: newest_requests(bench),
-        pinned: pinned(bench),
+        pinned: bench.lens.history.rounds_within(bench.facts.pins),
         unanswered: unanswered(bench),
         leased: segments::leased(bench),
     }
@@ -64,17 +64,6 @@ fn newest_requests(bench: &Bench<'_>) -> BTreeSet<Seq> {
             break;
         }
         out.insert(id);
-    }
-    out
-}
-
-fn pinned(bench: &Bench<'_>) -> BTreeSet<Seq> {
-    let mut out = BTreeSet::new();
-    for range in bench.facts.pins {
-        let last = range.last.min(bench.lens.history.newest());
-        for seq in (range.first.0..=last.0).map(Seq) {
-            out.extend(bench.lens.history.round_of(seq).map(|round| round.id));
-        }
     }
     out
 }

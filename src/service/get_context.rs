@@ -2,6 +2,7 @@
 //! render, answer; reusing everything that did not change.
 
 mod assemble;
+mod at_revision;
 mod produce;
 mod stable;
 
@@ -18,11 +19,13 @@ use super::{
     off_thread,
 };
 use crate::{
-    model::{Model, OverlayId, Policy, Session, TokenBudget, View, ViewName, WireFormat},
+    model::{Model, OverlayId, Policy, Revision, Session, TokenBudget, View, ViewName, WireFormat},
     projection::Window,
     store::{self, CommitOverlays, Committed, SessionRef, SetView, SetViewParts, Store},
 };
 
+/// Overlays that one preview shows opened.
+const MOST_EXPANDED: usize = 1024;
 /// A plan that loses a race is made again so many times.
 const MOST_ATTEMPTS: usize = 8;
 
@@ -32,7 +35,7 @@ const MOST_ATTEMPTS: usize = 8;
 ///
 /// * [`Error::InvalidField`], [`Error::InvalidPolicy`], [`Error::UnknownModel`].
 /// * [`Error::SessionNotFound`], [`Error::ViewNotFound`],
-///   [`Error::OverlayNotFound`] of one to expand.
+///   [`Error::RevisionNotFound`], [`Error::OverlayNotFound`] of one to expand.
 /// * [`Error::SessionEmpty`] where there is no message to show.
 /// * [`Error::ContextIrreducible`] where what must be shown is too large.
 pub async fn get_context(ctx: &Ctx, input: ContextInput) -> Result<Arc<ContextOutput>> {
@@ -44,8 +47,8 @@ pub async fn get_context(ctx: &Ctx, input: ContextInput) -> Result<Arc<ContextOu
     let Some(format) = input.format else {
         return Err(Error::field("format", "expected a format"));
     };
-    if input.at_revision.is_some() {
-        return Err(Error::Unimplemented);
+    if let Some(at) = input.at_revision {
+        return at_revision::context(ctx, &session, &view, format, Revision(at), &input).await;
     }
     let asked = Asked { session, view, format, input: &input };
     if let Some(output) = attempt(ctx, &asked, true).await? {
@@ -112,6 +115,7 @@ async fn most_wait(ctx: &Ctx, asked: &Asked<'_>) -> Duration {
 
 fn check(fields: &mut Fields, input: &ContextInput) {
     input.model.check(fields, "model");
+    at_revision::check(fields, input);
     fields.name("lane", &input.lane);
     if input.format.is_none() {
         fields.wrong("format", "expected a format, found none");
@@ -121,6 +125,11 @@ fn check(fields: &mut Fields, input: &ContextInput) {
     }
     if !input.preview && !input.expand_overlay_ids.is_empty() {
         fields.wrong("expand_overlay_ids", "expected with `preview` only");
+    }
+    let opened = input.expand_overlay_ids.len();
+    if opened > MOST_EXPANDED {
+        let found = format!("expected at most {MOST_EXPANDED}, found {opened}");
+        fields.wrong("expand_overlay_ids", found);
     }
 }
 

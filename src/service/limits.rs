@@ -19,6 +19,10 @@ pub struct Limits {
     pub context_item_bytes: usize,
     /// Labels of one session.
     pub labels: usize,
+    /// Views of one session.
+    pub views: usize,
+    /// Pins of one view.
+    pub pins: usize,
     /// Bytes of an answer, where the caller names no limit.
     pub response_bytes: usize,
     /// Bytes of a rendered request, where the model names no limit.
@@ -37,6 +41,9 @@ impl Default for Limits {
             context_items: 256,
             context_item_bytes: MIB,
             labels: 64,
+            views: 64,
+            // With the longest reasons they still fit into one answer.
+            pins: 512,
             // What stock clients take, less what surrounds a message.
             response_bytes: 4 * MIB - 64 * 1024,
             rendered_bytes: 20 * 1024 * 1024,
@@ -56,7 +63,9 @@ pub const CHUNK_BYTES: usize = 256 * 1024;
 
 /// Bytes of an author or a lane.
 pub const NAME_BYTES: usize = 256;
-/// Bytes of a display name, a label's value or a reason.
+/// Bytes of a display name or a label's value.
 pub const TEXT_BYTES: usize = 1024;
+/// Bytes of a reason.
+pub const REASON_BYTES: usize = 4096;
 /// Characters of a request id.
 pub const REQUEST_ID_BYTES: usize = 128;

@@ -13,7 +13,7 @@ use crate::{
         Ctx, Error, OverlayOutput, Result, changes, digest_of,
         fields::{Fields, request_key},
         live::State,
-        overlays::{MOST_SHOWN_BYTES, range, replay},
+        overlays::{MOST_SHOWN_BYTES, replay},
     },
 };
 
@@ -42,7 +42,7 @@ pub async fn create_collapse(ctx: &Ctx, input: CreateCollapseInput) -> Result<Ov
     fields.name("author", &input.author);
     fields.request_id(&input.request_id);
     fields.text("instructions", &input.instructions, MOST_SHOWN_BYTES);
-    let rows = input.rows.map(|rows| range(&mut fields, Some(rows)));
+    let rows = input.rows.map(|rows| fields.rows("rows", Some(rows)));
     fields.finish()?;
     let request = request_key(&input.request_id, || {
         let (first, last) = input.rows.unwrap_or_default();

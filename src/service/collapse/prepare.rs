@@ -17,7 +17,7 @@ use crate::{
         fields::{Fields, request_key},
         get_context::commit_overlays,
         live::State,
-        overlays::{MOST_SHOWN_BYTES, range},
+        overlays::MOST_SHOWN_BYTES,
     },
     store::{self, CommitOverlays, NewPlan, Plan, PlanEnd, PlannedOn, RequestKey, SessionRef},
     summary::{self, Limits},
@@ -41,7 +41,7 @@ pub async fn prepare_collapse(ctx: &Ctx, input: PrepareCollapseInput) -> Result<
     let view = fields.view("view", &input.view);
     fields.name("author", &input.author);
     fields.request_id(&input.request_id);
-    let rows = input.rows.map(|rows| range(&mut fields, Some(rows)));
+    let rows = input.rows.map(|rows| fields.rows("rows", Some(rows)));
     let lease = lease_of(&mut fields, input.lease);
     if input.max_material_tokens < 0 {
         let found = input.max_material_tokens;

@@ -7,8 +7,8 @@ use super::assemble::{self, Made};
 use crate::{
     id::IdSource,
     model::{
-        ContextItem, Model, Overlay, OverlayId, Policy, Revision, RowSet, StageKind, Timestamp,
-        TokenBudget, ViewName, WireFormat, shown::Entry,
+        ContextItem, Model, Overlay, OverlayId, Policy, Revision, RowSet, SeqRange, StageKind,
+        Timestamp, TokenBudget, ViewName, WireFormat, shown::Entry,
     },
     projection::{
         self, Circumstances, Collapsing, History, Irreducible, Lens, Memo, Plan, Segment, Sight,
@@ -79,9 +79,9 @@ pub(super) fn produce(state: &mut State, job: &mut Job, ids: &dyn IdSource) -> R
     let session = session.as_ref().ok_or(Error::SessionEmpty)?;
     let view = views.get_mut(&job.view).ok_or_else(|| Error::ViewNotFound(job.view.to_string()))?;
     let mut apart = Apart::of(job, view, history);
-    let leased = leased_rows(view, job.now);
+    let (leased, pinned) = (leased_rows(view, job.now), pinned(view, job));
     let ViewState { view: set, overlays, sight, memo, rendered, served, newest, .. } = view;
-    let recorded = Recorded { overlays: overlays.as_slice(), leased: &leased };
+    let recorded = Recorded { overlays, pinned: &pinned, leased: &leased };
     let (sight, memo, rendering) = match &mut apart {
         None => (&*sight, memo, rendered.entry(job.format).or_default()),
         Some(apart) => (&apart.sight, &mut apart.memo, &mut apart.rendering),
@@ -102,14 +102,7 @@ pub(super) fn produce(state: &mut State, job: &mut Job, ids: &dyn IdSource) -> R
         if plan.waits {
             return Ok(Produced::Wait);
         }
-        if plan.composed.entries.is_empty() {
-            return Err(Error::SessionEmpty);
-        }
-        let rendered = render(&plan, sight.policy(), job.format, &items, rendering);
-        if rendered.messages.is_empty() && rendered.typed.is_empty() {
-            // Rounds without content: a request without messages is none.
-            return Err(Error::SessionEmpty);
-        }
+        let rendered = render(&plan, sight.policy(), job.format, &items, rendering)?;
         let bytes = assemble::bytes(&rendered);
         if bytes > window.bytes_limit {
             window.bytes_ratio = ratio(bytes, plan.composed.bytes()) * BYTES_SLACK;
@@ -139,8 +132,8 @@ pub(super) fn budget(state: &mut State, job: &Job, ids: &dyn IdSource) -> Result
     let items = shown_items(items, &job.view);
     let window = window(job, &view.policy, &items);
     let lens = Lens { history, sight: &view.sight, shown: history.shown_to(job.lane()) };
-    let leased = leased_rows(view, job.now);
-    let recorded = Recorded { overlays: &view.overlays, leased: &leased };
+    let (leased, pinned) = (leased_rows(view, job.now), pinned(view, job));
+    let recorded = Recorded { overlays: &view.overlays, pinned: &pinned, leased: &leased };
     let plan = run_plan(lens, recorded, &mut view.memo, job, window, ids);
     Ok(assemble::budget(&plan.composed, window, session, &items, job, &view.policy))
 }
@@ -194,10 +187,20 @@ pub(super) fn window(job: &Job, policy: &Policy, items: &[ContextItem]) -> Windo
     }
 }
 
+/// The rows that no automatic stage takes: the pinned ones, and what a preview
+/// opens, for else pressure would close it again at once.
+fn pinned(view: &ViewState, job: &Job) -> Vec<SeqRange> {
+    let opened = view.overlays.iter().filter(|overlay| job.expand.contains(&overlay.id));
+    let opened = opened.flat_map(|overlay| overlay.covered.ranges());
+    let rows = view.pins.iter().map(|pin| &pin.rows).chain(opened);
+    RowSet::of_ranges(rows.copied().collect()).ranges().to_vec()
+}
+
 /// What of a view is on record beside rows.
 #[derive(Clone, Copy)]
 struct Recorded<'a> {
     overlays: &'a [Overlay],
+    pinned: &'a [SeqRange],
     leased: &'a [RowSet],
 }
 
@@ -228,7 +231,7 @@ fn run_plan(
         policy: lens.sight.policy(),
         window,
         now: job.now,
-        pins: &[],
+        pins: recorded.pinned,
         ever,
         view: &job.view,
         leased: recorded.leased,
@@ -276,15 +279,19 @@ fn commit(job: &Job, plan: Plan, planned_at: Revision) -> CommitOverlays {
     }
 }
 
-fn render(
+/// The request. [`Error::SessionEmpty`] where nothing is shown.
+pub(super) fn render(
     plan: &Plan,
     policy: &Policy,
     format: WireFormat,
     items: &[ContextItem],
     rendering: &mut Rendering,
-) -> Rendered {
+) -> Result<Rendered> {
     let style = RoundStyle { format, label_authors: policy.render.label_authors };
     let entries = &plan.composed.entries;
+    if entries.is_empty() {
+        return Err(Error::SessionEmpty);
+    }
     if rendering.len() > 2 * entries.len() + 64 {
         let shown: std::collections::HashSet<_> =
             plan.composed.rounds().map(|round| round.id).collect();
@@ -308,7 +315,12 @@ fn render(
         })
         .collect();
     let options = AssembleOptions { format, cache_marks: &policy.render.cache_marks, items };
-    render::assemble(&parts, &options)
+    let rendered = render::assemble(&parts, &options);
+    if rendered.messages.is_empty() && rendered.typed.is_empty() {
+        // Rounds without content: a request without messages is none.
+        return Err(Error::SessionEmpty);
+    }
+    Ok(rendered)
 }
 
 #[expect(clippy::cast_precision_loss, reason = "requests are far below 2^52 bytes")]
