@@ -84,10 +84,11 @@ pub fn plan(
                     why
                 }
             },
-            StageKind::ToolFold
-            | StageKind::Collapse
-            | StageKind::AutoCompact
-            | StageKind::Reactive => "not_available",
+            StageKind::ToolFold => {
+                let proposal = stages::tool_fold::propose(&bench);
+                lay(&mut bench, proposal)
+            }
+            StageKind::Collapse | StageKind::AutoCompact | StageKind::Reactive => "not_available",
         };
         triggers.push((*stage, trigger));
     }
