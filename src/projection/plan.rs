@@ -90,13 +90,17 @@ pub fn plan(
                     why
                 }
             },
+            StageKind::ToolFold => {
+                let proposal = stages::tool_fold::propose(&bench);
+                lay(&mut bench, proposal)
+            }
             StageKind::Collapse => {
                 let (trigger, asked) = stages::collapse::run(&mut bench);
                 wanted = asked;
                 trigger
             }
             StageKind::AutoCompact => stages::auto_compact::trigger(&bench),
-            StageKind::ToolFold | StageKind::Reactive => "not_available",
+            StageKind::Reactive => "not_available",
         };
         triggers.push((*stage, trigger));
         if wanted.as_ref().is_some_and(|it| it.is_urgent) && can_wait(facts) {

@@ -16,3 +16,4 @@ pub(crate) mod shorten;
 pub(crate) mod snip_middle;
 pub(crate) mod snip_turns;
 pub(crate) mod strip_images;
+pub(crate) mod tool_fold;
