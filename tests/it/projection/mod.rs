@@ -5,6 +5,7 @@
 mod budget;
 mod clearing;
 mod first_sight;
+mod folding;
 mod generate;
 mod properties;
 mod snips;
