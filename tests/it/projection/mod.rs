@@ -5,7 +5,7 @@
 mod budget;
 mod clearing;
 mod first_sight;
-mod generate;
+pub(crate) mod generate;
 mod properties;
 mod snips;
 pub(crate) mod support;
