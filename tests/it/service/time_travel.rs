@@ -5,7 +5,11 @@ use std::sync::Arc;
 use concertina::{
     model::Overlay,
     service::{ContextInput, ContextOutput, Ctx, get_context},
-    store::memory::MemoryStore,
+    store::{
+        Store,
+        memory::MemoryStore,
+        sqlite::{Options, SqliteStore},
+    },
 };
 use proptest::{prelude::*, sample::select};
 
@@ -48,15 +52,32 @@ fn block_on<T>(work: impl Future<Output = T>) -> T {
     tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(work)
 }
 
-async fn lives(preset: &str, window: i64, deeds: Vec<Deed>) {
-    let store = Arc::new(MemoryStore::new());
-    let mut life = Life::start(store.clone(), preset, window).await;
+/// Lives over a store. Returns what was seen, which is shown again already.
+async fn lives(store: Arc<dyn Store>, preset: &str, window: i64, deeds: Vec<Deed>) -> Vec<Seen> {
+    let mut life = Life::start(store, preset, window).await;
     for deed in deeds {
         life.live(deed).await;
     }
     shows_again(&life.ctx, &life.seen).await;
-    // Nothing that was in memory is needed for it.
-    shows_again(&Ctx::new(store), &life.seen).await;
+    life.seen
+}
+
+async fn in_memory(preset: &str, window: i64, deeds: Vec<Deed>) {
+    let store = Arc::new(MemoryStore::new());
+    let seen = lives(store.clone(), preset, window, deeds).await;
+    // Nothing that is kept of the session beside the store is needed for it.
+    shows_again(&Ctx::new(store), &seen).await;
+}
+
+async fn on_disk(preset: &str, window: i64, deeds: Vec<Deed>) {
+    let dir = tempfile::tempdir().unwrap();
+    let open = || async { SqliteStore::open(dir.path(), Options::default()).await.unwrap() };
+    let store = Arc::new(open().await);
+    let seen = lives(store.clone(), preset, window, deeds).await;
+    store.close().await;
+    let store = Arc::new(open().await);
+    shows_again(&Ctx::new(store.clone()), &seen).await;
+    store.close().await;
 }
 
 proptest! {
@@ -73,6 +94,24 @@ proptest! {
         window in select(vec![1500, 3000, 8000]),
         deeds in deeds(24),
     ) {
-        block_on(lives(preset, window, deeds));
+        block_on(in_memory(preset, window, deeds));
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig {
+        cases: 10,
+        max_shrink_iters: 100,
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    })]
+
+    #[test]
+    fn i8_every_revision_shows_what_it_showed_after_a_restart(
+        preset in select(vec!["default", "cascade", "teaching"]),
+        window in select(vec![1500, 3000, 8000]),
+        deeds in deeds(24),
+    ) {
+        block_on(on_disk(preset, window, deeds));
     }
 }
