@@ -137,30 +137,62 @@ impl pb::collapse_service_server::CollapseService for Collapses {
 
     async fn create_collapse(
         &self,
-        _: Request<pb::CreateCollapseRequest>,
+        request: Request<pb::CreateCollapseRequest>,
     ) -> Result<Response<pb::CreateCollapseResponse>, Status> {
-        Err(unimplemented())
+        let input = decode::create_collapse(request.into_inner());
+        let session = SessionId::new(&input.session_id);
+        let made = service::create_collapse(&self.ctx, input).await;
+        let made = made.map_err(|err| self.told(&err))?;
+        Ok(Response::new(pb::CreateCollapseResponse {
+            overlay: Some(codec::overlay::to_pb(&made.overlay, &session)),
+            revision: made.revision.0,
+        }))
     }
 
     async fn prepare_collapse(
         &self,
-        _: Request<pb::PrepareCollapseRequest>,
+        request: Request<pb::PrepareCollapseRequest>,
     ) -> Result<Response<pb::PrepareCollapseResponse>, Status> {
-        Err(unimplemented())
+        let input = decode::prepare_collapse(request.into_inner());
+        let prepared = service::prepare_collapse(&self.ctx, input).await;
+        let prepared = prepared.map_err(|err| self.told(&err))?;
+        Ok(Response::new(pb::PrepareCollapseResponse {
+            plan_id: prepared.plan.to_string(),
+            covered: prepared.covered.into_iter().map(codec::range::to_pb).collect(),
+            kept: prepared.kept.into_iter().map(codec::range::to_pb).collect(),
+            material: prepared.material,
+            instructions: prepared.instructions,
+            tokens_before: prepared.tokens_before,
+            max_summary_tokens: prepared.max_summary_tokens,
+            expire_time: Some(codec::time::to_pb(prepared.expire_time)),
+            transcript_id: String::new(),
+        }))
     }
 
     async fn commit_collapse(
         &self,
-        _: Request<pb::CommitCollapseRequest>,
+        request: Request<pb::CommitCollapseRequest>,
     ) -> Result<Response<pb::CommitCollapseResponse>, Status> {
-        Err(unimplemented())
+        let input = decode::commit_collapse(request.into_inner());
+        let session = SessionId::new(&input.session_id);
+        let made = service::commit_collapse(&self.ctx, input).await;
+        let made = made.map_err(|err| self.told(&err))?;
+        Ok(Response::new(pb::CommitCollapseResponse {
+            overlay: Some(codec::overlay::to_pb(&made.overlay, &session)),
+            revision: made.revision.0,
+        }))
     }
 
     async fn abandon_collapse(
         &self,
-        _: Request<pb::AbandonCollapseRequest>,
+        request: Request<pb::AbandonCollapseRequest>,
     ) -> Result<Response<pb::AbandonCollapseResponse>, Status> {
-        Err(unimplemented())
+        let asked = request.into_inner();
+        let input =
+            service::AbandonCollapseInput { session_id: asked.session_id, plan_id: asked.plan_id };
+        let done = service::abandon_collapse(&self.ctx, input).await;
+        done.map_err(|err| self.told(&err))?;
+        Ok(Response::new(pb::AbandonCollapseResponse {}))
     }
 
     async fn compact_session(

@@ -2,15 +2,18 @@
 //! is unspecified, a block without a kind) is refused here, with its path;
 //! everything else is judged by the use case.
 
+use tonic::metadata::MetadataMap;
+
+use super::guard;
 use crate::{
     codec,
     model::{Message, WireFormat},
     proto::v1 as pb,
     service::{
-        AppendTurn, ClearInput, ContentInput, ContextInput, ContextItemInput, Countable,
-        CreateSession, Error, Fields, ListOverlaysInput, ListRevisions, ListSessions, ModelInput,
-        Payload, PinInput, ReadContent, ReadHistory, Result, RollbackInput, SetViewInput,
-        SnipInput, UpdateSession,
+        AppendTurn, ClearInput, CommitCollapseInput, ContentInput, ContextInput, ContextItemInput,
+        Countable, CreateCollapseInput, CreateSession, Error, Fields, ListOverlaysInput,
+        ListRevisions, ListSessions, ModelInput, Payload, PinInput, PrepareCollapseInput,
+        ReadContent, ReadHistory, Result, RollbackInput, SetViewInput, SnipInput, UpdateSession,
     },
 };
 
@@ -173,7 +176,10 @@ pub(super) fn read_content(request: pb::ReadContentRequest) -> ReadContent {
     }
 }
 
-pub(super) fn get_context(request: pb::GetContextRequest) -> Result<ContextInput> {
+pub(super) fn get_context(
+    request: pb::GetContextRequest,
+    metadata: &MetadataMap,
+) -> Result<ContextInput> {
     Ok(ContextInput {
         format: format("format", request.format)?,
         session_id: request.session_id,
@@ -186,7 +192,42 @@ pub(super) fn get_context(request: pb::GetContextRequest) -> Result<ContextInput
         known_fingerprint: request.known_fingerprint,
         explain: request.explain,
         lane: request.lane,
+        patience: guard::deadline(metadata.as_ref()),
     })
+}
+
+pub(super) fn create_collapse(request: pb::CreateCollapseRequest) -> CreateCollapseInput {
+    CreateCollapseInput {
+        session_id: request.session_id,
+        view: request.view,
+        rows: request.rows.map(|it| (it.first_seq, it.last_seq)),
+        instructions: request.instructions,
+        author: request.author,
+        request_id: request.request_id,
+    }
+}
+
+pub(super) fn prepare_collapse(request: pb::PrepareCollapseRequest) -> PrepareCollapseInput {
+    PrepareCollapseInput {
+        session_id: request.session_id,
+        view: request.view,
+        rows: request.rows.map(|it| (it.first_seq, it.last_seq)),
+        kind: codec::overlay::kind_from_pb(request.kind).ok(),
+        max_material_tokens: request.max_material_tokens,
+        lease: request.lease.map(|it| (it.seconds, it.nanos)),
+        author: request.author,
+        request_id: request.request_id,
+    }
+}
+
+pub(super) fn commit_collapse(request: pb::CommitCollapseRequest) -> CommitCollapseInput {
+    CommitCollapseInput {
+        session_id: request.session_id,
+        plan_id: request.plan_id,
+        summary: request.summary,
+        finish_reason: request.finish_reason,
+        author: request.author,
+    }
 }
 
 pub(super) fn create_clear(request: pb::CreateClearRequest) -> ClearInput {

@@ -148,11 +148,11 @@ impl pb::session_service_server::SessionService for Sessions {
         &self,
         request: Request<pb::GetContextRequest>,
     ) -> Result<Response<pb::GetContextResponse>, Status> {
-        let asked = request.into_inner();
+        let (metadata, _, asked) = request.into_parts();
         let limit =
             context::response_limit(asked.max_response_bytes, self.ctx.limits.response_bytes);
         let limit = limit.map_err(|err| self.told(&err))?;
-        let input = decode::get_context(asked).map_err(|err| self.told(&err))?;
+        let input = decode::get_context(asked, &metadata).map_err(|err| self.told(&err))?;
         let context = service::get_context(&self.ctx, input).await;
         let answer = context.and_then(|it| context::whole(&it, limit));
         Ok(Response::new(answer.map_err(|err| self.told(&err))?))
@@ -162,8 +162,9 @@ impl pb::session_service_server::SessionService for Sessions {
         &self,
         request: Request<pb::StreamContextRequest>,
     ) -> Result<Response<Self::StreamContextStream>, Status> {
-        let asked = request.into_inner().request.unwrap_or_default();
-        let input = decode::get_context(asked).map_err(|err| self.told(&err))?;
+        let (metadata, _, asked) = request.into_parts();
+        let asked = asked.request.unwrap_or_default();
+        let input = decode::get_context(asked, &metadata).map_err(|err| self.told(&err))?;
         let context = service::get_context(&self.ctx, input).await;
         let context = context.map_err(|err| self.told(&err))?;
         Ok(Response::new(stream::of(context::in_pieces(&context))))

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use super::bench::Bench;
+use super::{bench::Bench, segments};
 use crate::{model::Seq, projection::window::share_of, tokens};
 
 /// Protected rounds, by why.
@@ -15,13 +15,18 @@ pub(crate) struct Protected {
     pub pinned: BTreeSet<Seq>,
     /// Rounds that settled unanswered a short while ago.
     pub unanswered: BTreeSet<Seq>,
+    /// Rounds that somebody is summarizing: what he was given stays as it is.
+    pub leased: BTreeSet<Seq>,
 }
 
 impl Protected {
     /// All of them.
     pub(crate) fn all(&self) -> BTreeSet<Seq> {
-        let both = self.newest_requests.union(&self.pinned);
-        both.copied().chain(self.unanswered.iter().copied()).collect()
+        [&self.newest_requests, &self.pinned, &self.unanswered, &self.leased]
+            .into_iter()
+            .flatten()
+            .copied()
+            .collect()
     }
 }
 
@@ -31,6 +36,7 @@ pub(crate) fn protected(bench: &Bench<'_>) -> Protected {
         newest_requests: newest_requests(bench),
         pinned: bench.lens.history.rounds_within(bench.facts.pins),
         unanswered: unanswered(bench),
+        leased: segments::leased(bench),
     }
 }
 

@@ -9,7 +9,7 @@ use super::{
     limits::{NAME_BYTES, REQUEST_ID_BYTES, TEXT_BYTES},
 };
 use crate::{
-    model::{Namespace, OverlayId, PinId, Seq, SeqRange, SessionId, ViewName},
+    model::{Namespace, OverlayId, PinId, PlanId, Seq, SeqRange, SessionId, ViewName},
     store::{RequestKey, SessionRef},
 };
 
@@ -74,6 +74,14 @@ impl Fields {
             self.wrong(field, format!("expected an overlay's id, found {}", excerpt(id)));
         }
         OverlayId::new(id)
+    }
+
+    /// A plan's id.
+    pub fn plan(&mut self, field: &str, id: &str) -> PlanId {
+        if id.is_empty() || id.len() > NAME_BYTES {
+            self.wrong(field, format!("expected a plan's id, found {}", excerpt(id)));
+        }
+        PlanId::new(id)
     }
 
     /// A pin's id.

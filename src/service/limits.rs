@@ -1,5 +1,7 @@
 //! How much of what a client may send.
 
+use std::time::Duration;
+
 /// The sizes that requests are held to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Limits {
@@ -25,6 +27,8 @@ pub struct Limits {
     pub response_bytes: usize,
     /// Bytes of a rendered request, where the model names no limit.
     pub rendered_bytes: i64,
+    /// How long a summarizer may take for one summary.
+    pub summarizer: Duration,
 }
 
 impl Default for Limits {
@@ -43,6 +47,7 @@ impl Default for Limits {
             // What stock clients take, less what surrounds a message.
             response_bytes: 4 * MIB - 64 * 1024,
             rendered_bytes: 20 * 1024 * 1024,
+            summarizer: Duration::from_secs(60),
         }
     }
 }

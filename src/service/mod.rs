@@ -7,6 +7,7 @@
 mod append_turn;
 mod changes;
 mod check_message;
+mod collapse;
 mod content_size;
 mod context_types;
 mod count_tokens;
@@ -43,6 +44,11 @@ mod set_view;
 mod update_session;
 
 pub use append_turn::{AppendTurn, AppendWarning, AppendedTurn, Payload, append_turn};
+pub use collapse::{
+    AbandonCollapseInput, Background, CommitCollapseInput, CreateCollapseInput,
+    PrepareCollapseInput, PreparedCollapse, abandon_collapse, commit_collapse, create_collapse,
+    prepare_collapse,
+};
 pub use context_types::{
     ContextBody, ContextInput, ContextOutput, Encoded, Origin, Reduction, Repair, StageReport,
 };

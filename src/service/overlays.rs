@@ -19,7 +19,7 @@ use crate::{
 /// Pieces of one clear.
 const MOST_CONTENTS: usize = 4096;
 /// Bytes of a marker, or of what is shown instead of a piece.
-const MOST_SHOWN_BYTES: usize = 64 * 1024;
+pub(super) const MOST_SHOWN_BYTES: usize = 64 * 1024;
 /// Bytes of what is shown instead of all pieces: the answer holds it.
 const MOST_CLEAR_BYTES: usize = MIB;
 
@@ -147,7 +147,7 @@ async fn commit(
 
 /// The answer of an earlier request of that id, before anything is checked
 /// against a state that the earlier request has changed.
-async fn replay(
+pub(super) async fn replay(
     ctx: &Ctx,
     session: &SessionRef,
     view: &ViewName,

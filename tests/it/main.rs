@@ -12,5 +12,6 @@ mod projection;
 mod render;
 mod service;
 mod store;
+mod summary;
 mod tidy;
 mod tokens;

@@ -10,10 +10,14 @@ use crate::{
         ContextItem, Model, Overlay, OverlayId, Policy, Revision, RowSet, SeqRange, StageKind,
         Timestamp, TokenBudget, ViewName, WireFormat, shown::Entry,
     },
-    projection::{self, Circumstances, History, Irreducible, Lens, Memo, Plan, Sight, Window},
+    projection::{
+        self, Circumstances, Collapsing, History, Irreducible, Lens, Memo, Plan, Segment, Sight,
+        Window,
+    },
     render::{self, AssembleOptions, Part, Rendered, RoundStyle},
     service::{
         ContextOutput, Error, Result,
+        collapse::{self, leased_rows},
         live::{Rendering, Served, State, ViewState},
         model_choice,
     },
@@ -34,13 +38,28 @@ pub(super) struct Job {
     pub expand: Vec<OverlayId>,
     pub explain: bool,
     pub now: Timestamp,
+    /// Where the summaries of a collapse come from.
+    pub summaries: Summaries,
     /// Stages that acted in an earlier attempt, and why.
     pub fired: Vec<(StageKind, &'static str)>,
+}
+
+/// Where the summaries of a collapse come from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Summaries {
+    /// The embedded summarizer, at once: for who only looks.
+    AtOnce,
+    /// The background; the caller can wait for it.
+    Awaited,
+    /// Nowhere: the view as it is.
+    None,
 }
 
 pub(super) enum Produced {
     Answer(Arc<ContextOutput>),
     Commit(Box<CommitOverlays>),
+    /// A collapse must come first: ask again once it has, or was waited for.
+    Wait,
 }
 
 /// A second rendering is allowed for so much of a difference in bytes.
@@ -71,8 +90,9 @@ pub(super) fn produce(state: &mut State, job: &mut Job, ids: &dyn IdSource) -> R
     let session = session.as_ref().ok_or(Error::SessionEmpty)?;
     let view = views.get_mut(&job.view).ok_or_else(|| Error::ViewNotFound(job.view.to_string()))?;
     let mut apart = Apart::of(job, view, history);
-    let pinned = pinned(view, job);
+    let (leased, pinned) = (leased_rows(view, job.now), pinned(view, job));
     let ViewState { view: set, overlays, sight, memo, rendered, served, newest, .. } = view;
+    let recorded = Recorded { overlays, pinned: &pinned, leased: &leased };
     let (sight, memo, rendering) = match &mut apart {
         None => (&*sight, memo, rendered.entry(job.format).or_default()),
         Some(apart) => (&apart.sight, &mut apart.memo, &mut apart.rendering),
@@ -81,7 +101,7 @@ pub(super) fn produce(state: &mut State, job: &mut Job, ids: &dyn IdSource) -> R
     let lens = Lens { history, sight, shown: history.shown_to(job.lane()) };
     let mut window = window(job, sight.policy(), &items);
     for _ in 0..MOST_RENDERINGS {
-        let plan = run_plan(lens, (overlays, &pinned), memo, job, window, ids);
+        let plan = run_plan(lens, recorded, memo, job, window, ids);
         if let Some(stuck) = plan.irreducible {
             return Err(irreducible(window, stuck));
         }
@@ -89,6 +109,9 @@ pub(super) fn produce(state: &mut State, job: &mut Job, ids: &dyn IdSource) -> R
             note_fired(job, &plan);
             let commit = commit(job, plan, set.reductions_revision);
             return Ok(Produced::Commit(Box::new(commit)));
+        }
+        if plan.waits {
+            return Ok(Produced::Wait);
         }
         let rendered = render(&plan, sight.policy(), job.format, &items, rendering)?;
         let bytes = assemble::bytes(&rendered);
@@ -120,8 +143,8 @@ pub(super) fn budget(state: &mut State, job: &Job, ids: &dyn IdSource) -> Result
     let items = shown_items(items, &job.view);
     let window = window(job, &view.policy, &items);
     let lens = Lens { history, sight: &view.sight, shown: history.shown_to(job.lane()) };
-    let pinned = pinned(view, job);
-    let recorded = (view.overlays.as_slice(), pinned.as_slice());
+    let (leased, pinned) = (leased_rows(view, job.now), pinned(view, job));
+    let recorded = Recorded { overlays: &view.overlays, pinned: &pinned, leased: &leased };
     let plan = run_plan(lens, recorded, &mut view.memo, job, window, ids);
     Ok(assemble::budget(&plan.composed, window, session, &items, job, &view.policy))
 }
@@ -184,23 +207,48 @@ fn pinned(view: &ViewState, job: &Job) -> Vec<SeqRange> {
     RowSet::of_ranges(rows.copied().collect()).ranges().to_vec()
 }
 
+/// What of a view is on record beside rows.
+#[derive(Clone, Copy)]
+struct Recorded<'a> {
+    overlays: &'a [Overlay],
+    pinned: &'a [SeqRange],
+    leased: &'a [RowSet],
+}
+
 fn run_plan(
     lens: Lens<'_>,
-    (ever, pins): (&[Overlay], &[SeqRange]),
+    recorded: Recorded<'_>,
     memo: &mut Memo,
     job: &Job,
     window: Window,
     ids: &dyn IdSource,
 ) -> Plan {
+    let ever = recorded.overlays;
     let in_force = ever.iter().filter(|overlay| overlay.rollback.is_none());
     let in_force = in_force.filter(|overlay| !job.expand.contains(&overlay.id));
+    let in_force: Vec<Overlay> = in_force.cloned().collect();
+    let template = &lens.sight.policy().collapse.template;
+    let at_once =
+        |segment: &Segment| collapse::extractive(lens.history, &in_force, template, segment);
+    // Who only looks waits for nobody, and neither does who asks for the first
+    // context of a long history that just came.
+    let is_first = !ever.iter().any(|it| it.stage == StageKind::Collapse.name());
+    let collapsing = match job.summaries {
+        Summaries::AtOnce => Collapsing::Now(&at_once),
+        Summaries::Awaited if is_first => Collapsing::FirstNow(&at_once),
+        Summaries::Awaited => Collapsing::Later { may_wait: true },
+        Summaries::None => Collapsing::Later { may_wait: false },
+    };
     let facts = Circumstances {
         policy: lens.sight.policy(),
         window,
         now: job.now,
-        pins,
+        pins: recorded.pinned,
         ever,
         view: &job.view,
+        leased: recorded.leased,
+        refused: &[],
+        collapsing,
     };
     // What is only looked at gets no id that anybody could ask for, and the
     // same preview is the same bytes.
@@ -212,7 +260,7 @@ fn run_plan(
         }
         OverlayId::new(&ids.next())
     };
-    projection::plan(lens, &facts, in_force.cloned().collect(), memo, &mut new_id)
+    projection::plan(lens, &facts, in_force.clone(), memo, &mut new_id)
 }
 
 fn note_fired(job: &mut Job, plan: &Plan) {

@@ -11,7 +11,9 @@ use crate::{
     },
     projection::{History, Memo, Sight, Sizes},
     render::RenderedRound,
-    service::{ContextOutput, Ctx, Error, Result, limits::OFF_THREAD_BYTES, model_choice},
+    service::{
+        ContextOutput, Ctx, Error, Result, collapse::Lease, limits::OFF_THREAD_BYTES, model_choice,
+    },
     store::{Appended, ItemAt, NewRow, RowsQuery, SessionRef},
 };
 
@@ -49,6 +51,8 @@ pub(crate) struct ViewState {
     pub overlays: Vec<Overlay>,
     /// Its pins that hold, by revision.
     pub pins: Vec<Pin>,
+    /// What of it is being summarized.
+    pub leases: Vec<Lease>,
     /// The rows at first sight.
     pub sight: Sight,
     /// Composed rounds.
@@ -205,8 +209,13 @@ impl State {
                 known.pins = pins;
             }
             _ => {
-                let fresh =
-                    ViewState { overlays, pins, ..ViewState::of(ctx, view, &self.history)? };
+                let plans = ctx.store.list_plans(id, &view.name, ctx.clock.now()).await?;
+                let fresh = ViewState {
+                    overlays,
+                    pins,
+                    leases: plans.iter().map(Lease::of).collect(),
+                    ..ViewState::of(ctx, view, &self.history)?
+                };
                 self.views.insert(view.name.clone(), fresh);
             }
         }
@@ -250,6 +259,7 @@ impl ViewState {
             policy,
             overlays: Vec::new(),
             pins: Vec::new(),
+            leases: Vec::new(),
             memo: Memo::default(),
             rendered: HashMap::new(),
             served: HashMap::new(),

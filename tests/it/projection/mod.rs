@@ -4,7 +4,9 @@
 
 mod budget;
 mod clearing;
+mod collapse;
 mod first_sight;
+mod folding;
 pub(crate) mod generate;
 mod properties;
 mod snips;
