@@ -173,7 +173,11 @@ impl Draft {
 
     /// Notes a failure of a tool.
     pub(super) fn failure(&mut self, failure: ToolFailure) {
-        if self.facts.failures.len() < MOST {
+        // A call that changes many files fails for all of them alike.
+        let is_same = |it: &ToolFailure| {
+            it.at == failure.at && it.line == failure.line && !it.line.is_empty()
+        };
+        if self.facts.failures.len() < MOST && !self.facts.failures.last().is_some_and(is_same) {
             self.facts.failures.push(failure);
         }
     }

@@ -109,8 +109,9 @@ impl Item {
 /// in lower case, whose pieces go before others.
 pub(super) fn items(facts: &Facts, room: i64, wishes: &[String]) -> Vec<Item> {
     let mut out = Vec::new();
-    requests(&facts.requests, room, &mut out);
-    paths::items(&facts.files, room, &mut out);
+    let shortest = shortest_request(&facts.requests, room);
+    requests(&facts.requests, shortest, &mut out);
+    paths::items(&facts.files, room_for_paths(facts, room, shortest), &mut out);
     facts.commands.iter().for_each(|it| out.extend(command(it)));
     facts.failures.iter().for_each(|it| out.push(failure(it)));
     todos(facts, &mut out);
@@ -135,12 +136,25 @@ fn quoted(text: &str) -> String {
     format!("\"{}\"", text.replace('"', "'"))
 }
 
-fn requests(requests: &[Request], room: i64, out: &mut Vec<Item>) {
-    // The first forms of all of them shall take less than half of the room,
-    // at four characters a token.
+/// Characters of the shortest form of a request: all of them together shall
+/// take less than half of the room, at four characters a token.
+fn shortest_request(requests: &[Request], room: i64) -> usize {
     let words = requests.iter().filter(|it| !it.is_program).count();
-    let share = usize::try_from(room.max(0)).unwrap_or(0).saturating_mul(4) / 2;
-    let shortest = (share / words.max(1)).clamp(24, 72);
+    let share = usize::try_from(room.max(0)).unwrap_or(0).saturating_mul(4) * 2 / 5;
+    (share / words.max(1)).clamp(24, 72)
+}
+
+/// Tokens that paths may take, so that what matters as much finds its room.
+fn room_for_paths(facts: &Facts, room: i64, shortest: usize) -> i64 {
+    let count = |it: usize| i64::try_from(it).unwrap_or(i64::MAX / 64);
+    let requests = facts.requests.iter().filter(|it| !it.is_program).count();
+    let failures = facts.commands.iter().filter(|it| it.failures > 0).count();
+    let todos = facts.todos.iter().filter(|it| it.status.is_open()).count();
+    let others = count(requests) * (count(shortest) / 4 + 4) + count(failures + todos) * 13 + 60;
+    (room - others).clamp(room / 4, room.max(0) * 6 / 10)
+}
+
+fn requests(requests: &[Request], shortest: usize, out: &mut Vec<Item>) {
     let newest = requests.iter().rposition(|it| !it.is_program);
     for (index, request) in requests.iter().enumerate() {
         out.push(self::request(request, shortest, newest == Some(index)));
@@ -206,8 +220,9 @@ fn command(command: &Command) -> Option<Item> {
         (false, false) => (rank::FAILED_ONCE, rank::FINDING),
     };
     let forms = [
-        (first, format!("{} failed{times}{bare}{then}", shown(44))),
-        (line, format!("{} failed{times}{}{then}", shown(80), why(100))),
+        (first, format!("{} failed{times}{then}", shown(34))),
+        (first + 8, format!("{} failed{times}{bare}{then}", shown(48))),
+        (line.max(first + 8), format!("{} failed{times}{}{then}", shown(80), why(100))),
         (rank::REST, format!("{} failed{times}{}{then}", shown(200), why(160))),
     ];
     Some(Item::new(Part::Failure, at, tie, forms))
@@ -254,11 +269,7 @@ fn failure(failure: &ToolFailure) -> Item {
         return Item::new(Part::Failure, at, tie, forms);
     }
     let then = if failure.is_mended { ", later done" } else { "" };
-    let first = match (failure.path.is_empty(), failure.is_mended) {
-        (false, false) => rank::FILE + 1,
-        (true, false) => rank::TOOL_FAILED,
-        (_, true) => rank::ROUND_OFF,
-    };
+    let first = if failure.is_mended { rank::ROUND_OFF } else { rank::TOOL_FAILED };
     let why = |most: usize| {
         if line.is_empty() { String::new() } else { format!(": {}", head(line, most)) }
     };
@@ -326,16 +337,16 @@ fn statement(statement: &Statement, is_newest: bool) -> Item {
     let (at, tie, text) = (statement.at, statement.at.seq, &statement.text);
     if is_newest {
         let forms = [
-            (rank::STATE, shorten(text, 90)),
-            (rank::LONGER_STATE, shorten(text, 260)),
-            (rank::ROUND_OFF, shorten(text, 700)),
-            (rank::FULL, shorten(text, 3000)),
+            (rank::STATE, head(text, 90)),
+            (rank::LONGER_STATE, head(text, 260)),
+            (rank::ROUND_OFF, head(text, 700)),
+            (rank::FULL, head(text, 3000)),
         ];
         return Item::new(Part::State, at, tie, forms);
     }
     // What is said before a call tells less than what is said at the end.
     let later = if statement.is_end { 0 } else { 10 };
-    let form = |most: usize| format!("→ {}", shorten(text, most));
+    let form = |most: usize| format!("→ {}", head(text, most));
     let forms = [
         (rank::OUTCOME + later, form(70)),
         (rank::ROUND_OFF + later, form(200)),
