@@ -167,6 +167,11 @@ fn merge(to: &mut FileFact, from: FileFact) {
     }
 }
 
+/// The directory of a path, with its slash; empty where it has none.
+pub(super) fn folder(path: &str) -> &str {
+    path.trim_end_matches('/').rfind('/').map_or("", |at| &path[..=at])
+}
+
 /// The directory that is worth being written once instead of with each of these
 /// paths, with its slash; empty where there is none. Not all need be in it.
 pub(super) fn shared_root<'a>(paths: impl IntoIterator<Item = &'a str>) -> &'a str {

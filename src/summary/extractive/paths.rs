@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use super::{
     At,
-    files::{FileFact, shared_root, within},
+    files::{FileFact, folder, shared_root, within},
     items::{Item, rank},
 };
 use crate::{
@@ -34,6 +34,12 @@ pub(super) fn items(files: &[FileFact], most: i64, out: &mut Vec<Item>) {
         out.extend(under(root));
         out.extend(changed.iter().map(|file| one(file, root)));
     } else {
+        // Each directory is written once, so that the root saves less.
+        let mut folders: Vec<&str> = changed.iter().map(|it| folder(&it.path)).collect();
+        folders.sort_unstable();
+        folders.dedup();
+        let names: Vec<String> = folders.iter().map(|it| format!("{it}x")).collect();
+        let root = shared_root(names.iter().map(String::as_str));
         out.extend(under(root));
         together(&changed, root, out);
     }
@@ -79,9 +85,7 @@ fn one(file: &FileFact, root: &str) -> Item {
 fn together(files: &[&FileFact], root: &str, out: &mut Vec<Item>) {
     let mut folders: BTreeMap<&str, Vec<&FileFact>> = BTreeMap::new();
     for file in files {
-        let path = within(&file.path, root);
-        let end = path.trim_end_matches('/').rfind('/').map_or(0, |at| at + 1);
-        folders.entry(&path[..end]).or_default().push(file);
+        folders.entry(folder(within(&file.path, root))).or_default().push(file);
     }
     for (folder, files) in folders {
         if let [file] = files[..] {
@@ -89,16 +93,20 @@ fn together(files: &[&FileFact], root: &str, out: &mut Vec<Item>) {
             continue;
         }
         let Some(at) = files.iter().map(|it| it.last).max() else { continue };
-        let names: Vec<&str> =
-            files.iter().map(|it| &within(&it.path, root)[folder.len()..]).collect();
+        let names: Vec<String> =
+            files.iter().map(|it| within(&it.path, root)[folder.len()..].to_owned()).collect();
         let labels: Vec<String> = files.iter().map(|it| it.label()).collect();
         let each: Vec<String> =
             names.iter().zip(&labels).map(|(name, label)| format!("{name} {label}")).collect();
         let rank = files.iter().map(|it| first_rank(it)).min().unwrap_or(rank::FILE);
+        let all = |names: &[String]| match folder {
+            "" => names.join(", "),
+            folder => format!("{folder}{{{}}}", names.join(", ")),
+        };
         let forms = [
             (rank, format!("{folder}: {} files changed", files.len())),
-            (rank + 1, format!("{folder}{{{}}}", names.join(", "))),
-            (rank::ROUND_OFF, format!("{folder}{{{}}}", each.join(", "))),
+            (rank + 1, all(&names)),
+            (rank::ROUND_OFF, all(&each)),
         ];
         out.push(Item::new(Part::File, at, at.seq, forms));
     }
