@@ -33,167 +33,188 @@ fn looks(template: &str, expected: &Expect) {
 
 #[test]
 fn r71_four_parts() {
-    looks("four_parts", &expect![[r#"
-        Summary of Previous Work
-        Tasks Completed:
-        - "The table lists high water twice. Please fix it, but don't touch the charts."
-        - → The root cause is that the day has 25 hours. I decided to count in UTC instead of local time, because clocks change.
-        - "good, go on"
-        - I decided to count in UTC instead of local time, because clocks change.
-        Files Modified:
-        - tidebook/calendar.py: edited (Now count in UTC.)
-        Current State:
-        - Days are counted in UTC now, and all five tests pass.
-        - `pytest tests/test_calendar.py` failed (exit 1: E AssertionError: assert 4 == 5), later passed
-        - The root cause is that the day has 25 hours.
-        - Please fix it, but don't touch the charts.
-        - done: Fix the days
-        Pending Items:
-        - [ ] Write the changelog"#]]);
+    looks(
+        "four_parts",
+        &expect![[r#"
+            Summary of Previous Work
+            Tasks Completed:
+            - "The table lists high water twice. Please fix it, but don't touch the charts."
+            - → The root cause is that the day has 25 hours. I decided to count in UTC instead of local time, because clocks change.
+            - "good, go on"
+            Files Modified:
+            - tidebook/calendar.py: edited (Now count in UTC)
+            Current State:
+            - Days are counted in UTC now, and all five tests pass.
+            - `pytest tests/test_calendar.py` failed (exit 1: E AssertionError: assert 4 == 5), later passed
+            - done: Fix the days
+            Pending Items:
+            - [ ] Write the changelog"#]],
+    );
 }
 
 #[test]
 fn r70_four_parts_and_their_turns() {
-    looks("four_parts_and_range", &expect![[r#"
-        Turns 1-2: Summary of Previous Work
-        Tasks Completed:
-        - "The table lists high water twice. Please fix it, but don't touch the charts."
-        - → The root cause is that the day has 25 hours. I decided to count in UTC instead of local time, because clocks change.
-        - "good, go on"
-        - I decided to count in UTC instead of local time, because clocks change.
-        Files Modified:
-        - tidebook/calendar.py: edited (Now count in UTC.)
-        Current State:
-        - Days are counted in UTC now, and all five tests pass.
-        - `pytest tests/test_calendar.py` failed (exit 1: E AssertionError: assert 4 == 5), later passed
-        - The root cause is that the day has 25 hours.
-        - Please fix it, but don't touch the charts.
-        - done: Fix the days
-        Pending Items:
-        - [ ] Write the changelog"#]]);
+    looks(
+        "four_parts_and_range",
+        &expect![[r#"
+            Turns 1-2: Summary of Previous Work
+            Tasks Completed:
+            - "The table lists high water twice. Please fix it, but don't touch the charts."
+            - → The root cause is that the day has 25 hours. I decided to count in UTC instead of local time, because clocks change.
+            - "good, go on"
+            Files Modified:
+            - tidebook/calendar.py: edited (Now count in UTC)
+            Current State:
+            - Days are counted in UTC now, and all five tests pass.
+            - `pytest tests/test_calendar.py` failed (exit 1: E AssertionError: assert 4 == 5), later passed
+            - done: Fix the days
+            Pending Items:
+            - [ ] Write the changelog"#]],
+    );
 }
 
 #[test]
 fn r70_turns_keep_their_boundaries() {
-    looks("turns", &expect![[r#"
-        Turns 1-2:
-        Turn 1: "The table lists high water twice. Please fix it, but don't touch the charts."; → The root cause is that the day has 25 hours. I decided to count in UTC instead of local time, because clocks change.; I decided to count in UTC instead of local time, because clocks change.; Please fix it, but don't touch the charts.; The root cause is that the day has 25 hours.
-        Turn 2: "good, go on"; tidebook/calendar.py: edited (Now count in UTC.); `pytest tests/test_calendar.py` failed (exit 1: E AssertionError: assert 4 == 5), later passed; [ ] Write the changelog; Days are counted in UTC now, and all five tests pass.; done: Fix the days"#]]);
+    looks(
+        "turns",
+        &expect![[r#"
+            Turns 1-2:
+            Turn 1: "The table lists high water twice. Please fix it, but don't touch the charts."; → The root cause is that the day has 25 hours. I decided to count in UTC instead of local time, because clocks change.
+            Turn 2: "good, go on"; tidebook/calendar.py: edited (Now count in UTC); `pytest tests/test_calendar.py` failed (exit 1: E AssertionError: assert 4 == 5), later passed; [ ] Write the changelog; Days are counted in UTC now, and all five tests pass; done: Fix the days"#]],
+    );
 }
 
 #[test]
 fn r70_a_span() {
-    looks("span", &expect![[r#"Asked: "The table lists high water twice. Please fix it, but don't touch the charts."; → The root cause is that the day has 25 hours. I decided to count in UTC instead of local time, because clocks change.; "good, go on". Changed: tidebook/calendar.py: edited (Now count in UTC.). Failed: `pytest tests/test_calendar.py` failed (exit 1: E AssertionError: assert 4 == 5), later passed. Open: [ ] Write the changelog. State: Days are counted in UTC now, and all five tests pass. Decided: I decided to count in UTC instead of local time, because clocks change. Constraints: Please fix it, but don't touch the charts. Found: The root cause is that the day has 25 hours. Also: done: Fix the days."#]]);
+    looks(
+        "span",
+        &expect![[r#"Asked: "The table lists high water twice. Please fix it, but don't touch the charts."; → The root cause is that the day has 25 hours. I decided to count in UTC instead of local time, because clocks change; "good, go on". Changed: tidebook/calendar.py: edited (Now count in UTC). Failed: `pytest tests/test_calendar.py` failed (exit 1: E AssertionError: assert 4 == 5), later passed. Open: [ ] Write the changelog. State: Days are counted in UTC now, and all five tests pass. Also: done: Fix the days."#]],
+    );
 }
 
 #[test]
 fn r72_one_line() {
-    looks("one_line", &expect![[r#"Asked: "The table lists high water twice. Please fix it, but don't touch the charts."; "good, go on". Changed: tidebook/calendar.py: edited. Failed: `pytest tests/test_calendar.py` failed (exit 1: E AssertionError: assert 4 == 5), later passed. Open: [ ] Write the changelog. State: Days are counted in UTC now, and all five tests pass. Decided: I decided to count in UTC instead of local time, because clocks change. Constraints: Please fix it, but don't touch the charts."#]]);
+    looks(
+        "one_line",
+        &expect![[r#"Asked: "The table lists high water twice. Please fix it, but don't touch the charts."; → The root cause is that the day has 25 hours. I decided to count in…; "good, go on". Changed: tidebook/calendar.py: edited (Now count in UTC). Failed: `pytest tests/test_calendar.py` failed (exit 1), later passed. Open: [ ] Write the changelog. State: Days are counted in UTC now, and all five tests pass. Decided: I decided to count in UTC instead of local time, because clocks change."#]],
+    );
 }
 
 #[test]
 fn r82_five_parts_with_decisions() {
-    looks("five_parts_decisions", &expect![[r#"
-        Conversation Overview:
-        - "The table lists high water twice. Please fix it, but don't touch the charts."
-        - → The root cause is that the day has 25 hours. I decided to count in UTC instead of local time, because clocks change.
-        - "good, go on"
-        Key Decisions:
-        - I decided to count in UTC instead of local time, because clocks change.
-        Modified Files:
-        - tidebook/calendar.py: edited (Now count in UTC.)
-        Pending Tasks:
-        - [ ] Write the changelog
-        Context to Continue:
-        - Days are counted in UTC now, and all five tests pass.
-        - `pytest tests/test_calendar.py` failed (exit 1: E AssertionError: assert 4 == 5), later passed
-        - Please fix it, but don't touch the charts.
-        - The root cause is that the day has 25 hours.
-        - done: Fix the days"#]]);
+    looks(
+        "five_parts_decisions",
+        &expect![[r#"
+            Conversation Overview:
+            - "The table lists high water twice. Please fix it, but don't touch the charts."
+            - → The root cause is that the day has 25 hours. I decided to count in UTC instead of local time, because clocks change.
+            - "good, go on"
+            Key Decisions:
+            - I decided to count in UTC instead of local time, because clocks change.
+            Modified Files:
+            - tidebook/calendar.py: edited (Now count in UTC)
+            Pending Tasks:
+            - [ ] Write the changelog
+            Context to Continue:
+            - Days are counted in UTC now, and all five tests pass.
+            - `pytest tests/test_calendar.py` failed (exit 1: E AssertionError: assert 4 == 5), later passed
+            - Please fix it, but don't touch the charts.
+            - The root cause is that the day has 25 hours.
+            - done: Fix the days"#]],
+    );
 }
 
 #[test]
 fn r83_five_parts_with_a_goal() {
-    looks("five_parts_goal", &expect![[r#"
-        Current Goal:
-        - "The table lists high water twice. Please fix it, but don't touch the charts."
-        - → The root cause is that the day has 25 hours. I decided to count in UTC instead of local time, because clocks change.
-        - "good, go on"
-        - Days are counted in UTC now, and all five tests pass.
-        Important Findings:
-        - The root cause is that the day has 25 hours.
-        - I decided to count in UTC instead of local time, because clocks change.
-        - `pytest tests/test_calendar.py` failed (exit 1: E AssertionError: assert 4 == 5), later passed
-        - done: Fix the days
-        Changed Files:
-        - tidebook/calendar.py: edited (Now count in UTC.)
-        Remaining Work:
-        - [ ] Write the changelog
-        User Constraints:
-        - Please fix it, but don't touch the charts."#]]);
+    looks(
+        "five_parts_goal",
+        &expect![[r#"
+            Current Goal:
+            - "The table lists high water twice. Please fix it, but don't touch the charts."
+            - → The root cause is that the day has 25 hours. I decided to count in UTC instead of local time, because clocks change.
+            - "good, go on"
+            - Days are counted in UTC now, and all five tests pass.
+            Important Findings:
+            - The root cause is that the day has 25 hours.
+            - I decided to count in UTC instead of local time, because clocks change.
+            - `pytest tests/test_calendar.py` failed (exit 1: E AssertionError: assert 4 == 5), later passed
+            - done: Fix the days
+            Changed Files:
+            - tidebook/calendar.py: edited (Now count in UTC)
+            Remaining Work:
+            - [ ] Write the changelog
+            User Constraints:
+            - Please fix it, but don't touch the charts."#]],
+    );
 }
 
 #[test]
 fn r84_all_parts() {
-    looks("all_parts", &expect![[r#"
-        Conversation Overview:
-        - "The table lists high water twice. Please fix it, but don't touch the charts."
-        - → The root cause is that the day has 25 hours. I decided to count in UTC instead of local time, because clocks change.
-        - "good, go on"
-        Current Goal:
-        - Days are counted in UTC now, and all five tests pass.
-        Key Decisions:
-        - I decided to count in UTC instead of local time, because clocks change.
-        Important Findings:
-        - The root cause is that the day has 25 hours.
-        Changed Files:
-        - tidebook/calendar.py: edited (Now count in UTC.)
-        Remaining Work:
-        - [ ] Write the changelog
-        User Constraints:
-        - Please fix it, but don't touch the charts.
-        Context to Continue:
-        - `pytest tests/test_calendar.py` failed (exit 1: E AssertionError: assert 4 == 5), later passed
-        - done: Fix the days"#]]);
+    looks(
+        "all_parts",
+        &expect![[r#"
+            Conversation Overview:
+            - "The table lists high water twice. Please fix it, but don't touch the charts."
+            - → The root cause is that the day has 25 hours. I decided to count in UTC instead of local time, because clocks change.
+            - "good, go on"
+            Current Goal:
+            - Days are counted in UTC now, and all five tests pass.
+            Key Decisions:
+            - I decided to count in UTC instead of local time, because clocks change.
+            Important Findings:
+            - The root cause is that the day has 25 hours.
+            Changed Files:
+            - tidebook/calendar.py: edited (Now count in UTC)
+            Remaining Work:
+            - [ ] Write the changelog
+            User Constraints:
+            - Please fix it, but don't touch the charts.
+            Context to Continue:
+            - `pytest tests/test_calendar.py` failed (exit 1: E AssertionError: assert 4 == 5), later passed
+            - done: Fix the days"#]],
+    );
 }
 
 #[test]
 fn r84_nine_parts() {
-    looks("nine_parts", &expect![[r#"
-        What the User Wants:
-        - "The table lists high water twice. Please fix it, but don't touch the charts."
-        - "good, go on"
-        What Came of It:
-        - → The root cause is that the day has 25 hours. I decided to count in UTC instead of local time, because clocks change.
-        Decisions and Reasons:
-        - I decided to count in UTC instead of local time, because clocks change.
-        Files Touched:
-        - tidebook/calendar.py: edited (Now count in UTC.)
-        Problems and Fixes:
-        - `pytest tests/test_calendar.py` failed (exit 1: E AssertionError: assert 4 == 5), later passed
-        Facts Learned:
-        - The root cause is that the day has 25 hours.
-        Rules to Keep:
-        - Please fix it, but don't touch the charts.
-        Open Work:
-        - [ ] Write the changelog
-        Where Things Stand:
-        - Days are counted in UTC now, and all five tests pass.
-        - done: Fix the days"#]]);
+    looks(
+        "nine_parts",
+        &expect![[r#"
+            What the User Wants:
+            - "The table lists high water twice. Please fix it, but don't touch the charts."
+            - "good, go on"
+            What Came of It:
+            - → The root cause is that the day has 25 hours. I decided to count in UTC instead of local time, because clocks change.
+            Decisions and Reasons:
+            - I decided to count in UTC instead of local time, because clocks change.
+            Files Touched:
+            - tidebook/calendar.py: edited (Now count in UTC)
+            Problems and Fixes:
+            - `pytest tests/test_calendar.py` failed (exit 1: E AssertionError: assert 4 == 5), later passed
+            Facts Learned:
+            - The root cause is that the day has 25 hours.
+            Rules to Keep:
+            - Please fix it, but don't touch the charts.
+            Open Work:
+            - [ ] Write the changelog
+            Where Things Stand:
+            - Days are counted in UTC now, and all five tests pass.
+            - done: Fix the days"#]],
+    );
 }
 
 #[test]
 fn a_free_summary() {
-    looks("free", &expect![[r#"
-        Asked: "The table lists high water twice. Please fix it, but don't touch the charts."; → The root cause is that the day has 25 hours. I decided to count in UTC instead of local time, because clocks change.; "good, go on".
-        Changed: tidebook/calendar.py: edited (Now count in UTC.).
-        Failed: `pytest tests/test_calendar.py` failed (exit 1: E AssertionError: assert 4 == 5), later passed.
-        Open: [ ] Write the changelog.
-        State: Days are counted in UTC now, and all five tests pass.
-        Decided: I decided to count in UTC instead of local time, because clocks change.
-        Constraints: Please fix it, but don't touch the charts.
-        Found: The root cause is that the day has 25 hours.
-        Also: done: Fix the days."#]]);
+    looks(
+        "free",
+        &expect![[r#"
+            Asked: "The table lists high water twice. Please fix it, but don't touch the charts."; → The root cause is that the day has 25 hours. I decided to count in UTC instead of local time, because clocks change; "good, go on".
+            Changed: tidebook/calendar.py: edited (Now count in UTC).
+            Failed: `pytest tests/test_calendar.py` failed (exit 1: E AssertionError: assert 4 == 5), later passed.
+            Open: [ ] Write the changelog.
+            State: Days are counted in UTC now, and all five tests pass.
+            Also: done: Fix the days."#]],
+    );
 }
 
 #[test]
