@@ -63,12 +63,17 @@ impl InForce {
 }
 
 /// Checks that each new range overlay is disjoint from, or nested with, those
-/// in force and those before it in the same commit.
+/// in force and those before it in the same commit, once those that it
+/// supersedes, each named once, are gone.
 pub(super) fn check_ranges(
     new: &[Overlay],
     supersedes: &[OverlayId],
     mut in_force: Vec<InForce>,
 ) -> Result<(), Error> {
+    let is_repeated = |(at, id): (usize, &OverlayId)| supersedes.iter().take(at).any(|it| it == id);
+    if supersedes.iter().enumerate().any(is_repeated) {
+        return Err(misuse("an overlay is superseded twice".to_owned()));
+    }
     in_force.retain(|it| it.is_range && !supersedes.contains(&it.id));
     for overlay in new.iter().filter(|it| it.is_range()) {
         let overlay = InForce::of(overlay);

@@ -13,6 +13,7 @@ mod plans;
 mod reading;
 mod revisions;
 mod rows;
+mod sequences;
 mod sessions;
 mod shapes;
 mod sqlite;
