@@ -165,7 +165,7 @@ fn committed(overlay: &v1::Overlay, revision: i64, out: &mut Out) -> anyhow::Res
     }
     out.line(format!("{} (revision {revision})", sentence(overlay)))?;
     if !overlay.kept.is_empty() {
-        out.line(format!("kept in full after it: rows {}", names::ranges(&overlay.kept)))?;
+        out.line(format!("kept in full after it: {}", names::rows(&overlay.kept)))?;
     }
     for line in overlay.summary.lines() {
         out.line(format!("  {}", super::out::harmless(line)))?;
@@ -221,9 +221,9 @@ async fn prepare(
     let paint = out.paint();
     out.line(paint.bold(&format!("plan {}", plan.plan_id)))?;
     let until = names::time(plan.expire_time.as_ref());
-    out.line(format!("rows {}, leased until {until}", names::ranges(&plan.covered)))?;
+    out.line(format!("{}, leased until {until}", names::rows(&plan.covered)))?;
     if !plan.kept.is_empty() {
-        out.line(format!("kept in full: rows {}", names::ranges(&plan.kept)))?;
+        out.line(format!("kept in full: {}", names::rows(&plan.kept)))?;
     }
     let most = text::count(plan.max_summary_tokens, "token");
     out.line(format!(

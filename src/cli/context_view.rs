@@ -88,11 +88,14 @@ pub(super) fn stable_prefix(context: &v1::Context) -> String {
     if context.stable_prefix_messages == 0 {
         return "prompt cache: no message is as it was sent last".to_owned();
     }
+    let tokens = match context.stable_prefix_tokens {
+        0 => String::new(),
+        tokens => format!(" ({})", text::count(tokens, "token")),
+    };
     format!(
-        "prompt cache: the first {} of {} ({}) are as they were sent last",
+        "prompt cache: the first {} of {}{tokens} are as they were sent last",
         context.stable_prefix_messages,
         text::count(i64::try_from(context.messages_json.len()).unwrap_or(i64::MAX), "message"),
-        text::count(context.stable_prefix_tokens, "token"),
     )
 }
 
@@ -156,7 +159,7 @@ pub(super) fn by(overlay: &v1::Overlay) -> String {
 /// What it covers, in a few words.
 pub(super) fn what(overlay: &v1::Overlay) -> String {
     if overlay.kind != i32::from(v1::overlay::Kind::Clear) {
-        return format!("rows {}", names::ranges(&overlay.covered));
+        return names::rows(&overlay.covered);
     }
     if overlay.cleared.is_empty() {
         return text::count(overlay.covered_messages, "message");

@@ -83,7 +83,7 @@ fn head(overlay: &v1::Overlay) -> Vec<String> {
         text::thousands(overlay.tokens_after),
     )];
     if !overlay.kept.is_empty() {
-        lines.push(format!("kept in full: rows {}", names::ranges(&overlay.kept)));
+        lines.push(format!("kept in full: {}", names::rows(&overlay.kept)));
     }
     if !overlay.summary.is_empty() {
         let by = if overlay.summarizer.is_empty() { "hand" } else { &overlay.summarizer };
@@ -116,7 +116,7 @@ mod tests {
         };
         expect_test::expect![[r"
             collapse of rows 1–9 in view main, 2,000 → 900 tokens, in force since revision 12
-            kept in full: rows 5
+            kept in full: row 5
             shown in its place, by extractive:
               │ Turns 1-2:
               │ the tide

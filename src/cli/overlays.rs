@@ -108,7 +108,7 @@ async fn turn_of(session: &str, seq: i64, remote: &mut Remote) -> anyhow::Result
 
 /// One row per overlay, by the letters of the strip; with `all` the revision
 /// from which it is out of force.
-fn table(overlays: &[v1::Overlay], all: bool) -> String {
+pub(super) fn table(overlays: &[v1::Overlay], all: bool) -> String {
     let in_force: Vec<_> =
         overlays.iter().filter(|overlay| overlay.rollback_revision == 0).cloned().collect();
     let marks = strip::marks(&in_force);
@@ -118,13 +118,13 @@ fn table(overlays: &[v1::Overlay], all: bool) -> String {
             overlay.id.clone(),
             names::overlay_kind(overlay.kind),
             context_view::by(overlay),
-            context_view::what(overlay),
+            covers(overlay),
             text::thousands(overlay.tokens_before),
             text::thousands(overlay.tokens_after),
         ]
     };
     if !all {
-        let header = ["", "id", "kind", "by", "*covers", "#before", "#after"];
+        let header = ["", "id", "kind", "by", "*rows", "#before", "#after"];
         return text::table(header, overlays.iter().map(row).collect());
     }
     let with_end = |overlay: &v1::Overlay| {
@@ -135,6 +135,12 @@ fn table(overlays: &[v1::Overlay], all: bool) -> String {
         };
         [mark, id, kind, by, what, before, after, end]
     };
-    let header = ["", "id", "kind", "by", "*covers", "#before", "#after", "#until"];
+    let header = ["", "id", "kind", "by", "*rows", "#before", "#after", "#until"];
     text::table(header, overlays.iter().map(with_end).collect())
+}
+
+/// Rows of what folds or hides them, pieces of what is cleared.
+fn covers(overlay: &v1::Overlay) -> String {
+    let rows = names::ranges(&overlay.covered);
+    if strip::is_range(overlay) { text::excerpt(&rows, 60) } else { context_view::what(overlay) }
 }

@@ -74,9 +74,8 @@ pub(super) fn sentence(pin: &v1::Pin) -> String {
     format!("pinned {}: {}", pinned_rows(pin), pin.id)
 }
 
-/// `rows 3–17`.
 pub(super) fn pinned_rows(pin: &v1::Pin) -> String {
-    format!("rows {}", names::ranges(pin.rows.as_slice()))
+    names::rows(pin.rows.as_slice())
 }
 
 pub(super) async fn unpin(

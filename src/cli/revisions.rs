@@ -76,7 +76,7 @@ fn what(change: &Change) -> String {
                 "" => String::new(),
                 lane => format!(" in lane {lane}"),
             };
-            format!("rows {} appended{lane}", names::ranges(&[range]))
+            format!("{} appended{lane}", names::rows(&[range]))
         }
         Change::OverlayCommitted(overlay) => {
             format!("{}, {}", of_overlay(overlay), tokens(overlay))
@@ -174,8 +174,8 @@ mod tests {
         check("", rolled_back, "rolled back: collapse of rows 1–14 by hand in view small: wrong");
         let pin =
             v1::Pin { rows: Some(rows(5, 5)), reason: "the plan".into(), ..v1::Pin::default() };
-        check("", Change::Pinned(pin.clone()), "rows 5 pinned: the plan");
-        check("", Change::Unpinned(pin), "rows 5 unpinned");
+        check("", Change::Pinned(pin.clone()), "row 5 pinned: the plan");
+        check("", Change::Unpinned(pin), "row 5 unpinned");
         check("", Change::ViewDeleted("small".into()), "view small deleted");
         let updated =
             v1::revision::SessionUpdated { display_name: "x".into(), ..Default::default() };

@@ -84,12 +84,12 @@ fn first_row(overlay: &v1::Overlay) -> i64 {
     overlay.covered.first().map_or(0, |range| range.first_seq)
 }
 
-/// How the table names what the strip shows: `A`, `in A`, `▒`; by overlay id.
+/// How a table names what the strip shows: `A`, `in A`, `▒`; by overlay id.
 pub(super) fn marks(overlays: &[v1::Overlay]) -> HashMap<&str, String> {
     let folds = folds(overlays);
     let mark = |overlay: &v1::Overlay| {
         if !is_range(overlay) {
-            return Sort::Shorter.glyph().to_string();
+            return mark_of_clear(overlay, &folds);
         }
         let own = folds.iter().find(|fold| fold.overlay.id == overlay.id);
         let outer = || folds.iter().find(|fold| lies_under(overlay, fold.overlay));
@@ -99,6 +99,25 @@ pub(super) fn marks(overlays: &[v1::Overlay]) -> HashMap<&str, String> {
         }
     };
     overlays.iter().map(|overlay| (overlay.id.as_str(), mark(overlay))).collect()
+}
+
+/// The sign of what is seen of it; or the first block in which it lies, where
+/// nothing is.
+fn mark_of_clear(clear: &v1::Overlay, folds: &[Fold<'_>]) -> String {
+    let mut outer = None;
+    for seq in clear.cleared.iter().filter_map(|it| it.content).map(|content| content.seq) {
+        match folds.iter().find(|fold| fold.hides(seq)) {
+            Some(fold) => outer = outer.or(Some(fold)),
+            None => return Sort::Shorter.glyph().to_string(),
+        }
+    }
+    outer.map_or_else(String::new, |fold| format!("in {}", fold.mark))
+}
+
+impl Fold<'_> {
+    fn hides(&self, seq: i64) -> bool {
+        names::holds(&self.overlay.covered, seq) && !names::holds(&self.overlay.kept, seq)
+    }
 }
 
 fn folds(overlays: &[v1::Overlay]) -> Vec<Fold<'_>> {
@@ -259,7 +278,7 @@ fn long_label(fold: &Fold<'_>, turns: &HashMap<String, (i64, i64)>) -> String {
     let what = match turns.get(&fold.overlay.id) {
         Some((first, last)) if first == last => format!("turn {first}"),
         Some((first, last)) => format!("turns {first}–{last}"),
-        None => format!("rows {}", names::ranges(&fold.overlay.covered)),
+        None => names::rows(&fold.overlay.covered),
     };
     bracketed(fold, &format!("{} {what}", fold.mark))
 }
@@ -435,10 +454,12 @@ mod tests {
             fold("outer", Kind::Collapse, &[range(1, 10)]),
             fold("next", Kind::Snip, &[range(11, 12)]),
             clear(20),
+            clear(11),
         ];
         let marks = marks(&overlays);
         let of = |id: &str| marks[id].as_str();
-        assert_eq!([of("inner"), of("outer"), of("next"), of("clear 20")], ["in A", "A", "B", "▒"]);
+        assert_eq!([of("inner"), of("outer"), of("next")], ["in A", "A", "B"]);
+        assert_eq!([of("clear 20"), of("clear 11")], ["▒", "in B"]);
     }
 
     #[test]

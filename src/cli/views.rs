@@ -118,7 +118,7 @@ fn row(view: &v1::View) -> [String; 6] {
     let tokens = |tokens: i64| if tokens == 0 { String::new() } else { text::thousands(tokens) };
     [
         view.name.clone(),
-        policy.preset,
+        if policy.preset.is_empty() { "(default)".to_owned() } else { policy.preset },
         model.name,
         tokens(model.context_window),
         tokens(model.output_reserve.unwrap_or_default()),
