@@ -3,6 +3,7 @@
 
 mod append;
 mod bad_input;
+mod collapse;
 mod content;
 mod context;
 mod items;

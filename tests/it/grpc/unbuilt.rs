@@ -28,10 +28,6 @@ async fn methods_of_later_work_say_so() {
     );
     let mut collapses = server.collapses().await;
     unimplemented!(collapses:
-        create_collapse(CreateCollapseRequest),
-        prepare_collapse(PrepareCollapseRequest),
-        commit_collapse(CommitCollapseRequest),
-        abandon_collapse(AbandonCollapseRequest),
         compact_session(CompactSessionRequest),
     );
     let mut transcripts = server.transcripts().await;
