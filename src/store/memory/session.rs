@@ -1,5 +1,7 @@
 //! One session in memory, and every change of it.
 
+mod fork;
+
 use std::sync::Arc;
 
 use crate::{
@@ -21,6 +23,9 @@ pub(super) struct SessionState {
     session: Session,
     rows: Vec<Row>,
     sizes: Vec<usize>,
+    /// For each row, the revision before the one that appended it, and the views
+    /// as they were then.
+    before: Vec<(Revision, Vec<View>)>,
     ledger: Ledger,
     /// In the order of commits.
     overlays: Vec<Overlay>,
@@ -73,6 +78,7 @@ impl SessionState {
             session,
             rows: Vec::new(),
             sizes: Vec::new(),
+            before: Vec::new(),
             ledger: Ledger::new(),
             overlays: Vec::new(),
             items: Vec::new(),
@@ -111,6 +117,7 @@ impl SessionState {
             let placements = Vec::new();
             return Ok(Appended { first_seq, last_seq, revision, replayed: false, placements });
         }
+        let before = (self.session.revision, self.session.views.clone());
         let revision = self.next_revision(append.at);
         let mut placements = Vec::with_capacity(append.rows.len());
         for new in &append.rows {
@@ -126,6 +133,7 @@ impl SessionState {
                 digest: new.digest,
             });
             self.sizes.push(new.encoded.len());
+            self.before.push(before.clone());
             self.session.tokens += new.tokens.total;
             placements.push(placement);
         }
