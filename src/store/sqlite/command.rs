@@ -4,8 +4,8 @@ use super::{content::Packed, error::Shared, queue::Reply};
 use crate::{
     model::{Revision, Session, Timestamp, View},
     store::{
-        Append, Appended, CommitOverlays, Committed, NewSession, RollbackOverlay, RolledBack,
-        SessionRef, SetItem, SetView, UpdateSession,
+        Append, Appended, CommitOverlays, Committed, ForkSession, NewSession, RollbackOverlay,
+        RolledBack, SessionRef, SetItem, SetView, UpdateSession,
     },
 };
 
@@ -13,6 +13,7 @@ use crate::{
 #[derive(Debug)]
 pub(super) enum Command {
     Create(Box<NewSession>, Reply<(Session, bool)>),
+    Fork(ForkSession, Reply<(Session, bool)>),
     Update(UpdateSession, Reply<Session>),
     Delete(SessionRef, Reply<()>),
     SetItem(SetItem, Packed, Reply<Revision>),
@@ -73,7 +74,7 @@ impl Command {
             let _ = reply.send(Err(failure.clone().classify()));
         }
         match self {
-            Self::Create(_, reply) => tell(reply, failure),
+            Self::Create(_, reply) | Self::Fork(_, reply) => tell(reply, failure),
             Self::Update(_, reply) => tell(reply, failure),
             Self::Delete(_, reply) | Self::Calibrate { reply, .. } | Self::Close(reply) => {
                 tell(reply, failure);

@@ -32,9 +32,9 @@ use self::{
     queue::Sender,
 };
 use super::{
-    Append, Appended, CommitOverlays, Committed, Entity, Error, ItemAt, NewSession, Page,
-    Readiness, RollbackOverlay, RolledBack, RowsQuery, SessionFilter, SessionRef, SetItem, SetView,
-    Store, UpdateSession,
+    Append, Appended, CommitOverlays, Committed, Entity, Error, ForkSession, ItemAt, NewSession,
+    Page, Readiness, RollbackOverlay, RolledBack, RowsQuery, SessionFilter, SessionRef, SetItem,
+    SetView, Store, UpdateSession,
 };
 use crate::model::{
     ContextItem, Overlay, OverlayId, Revision, Row, Session, Timestamp, View, ViewName,
@@ -200,6 +200,10 @@ impl Store for SqliteStore {
     ) -> Result<Vec<Overlay>, Error> {
         let mut reader = self.reader().await?;
         Ok(read::list_overlays(&mut reader, session, view, include_rolled_back).await?)
+    }
+
+    async fn fork_session(&self, fork: ForkSession) -> Result<(Session, bool), Error> {
+        self.commands()?.ask(0, |reply| Command::Fork(fork, reply)).await
     }
 
     async fn calibrations(&self, namespace: &str) -> Result<Vec<(String, f64)>, Error> {

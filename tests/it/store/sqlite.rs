@@ -159,7 +159,7 @@ async fn an_erasure_that_was_cut_off_goes_on_at_the_next_start() {
     store.close().await;
     // As after a crash right after the session was taken out of sight.
     sqlx::raw_sql(
-        "INSERT INTO erasures SELECT key FROM sessions; DELETE FROM requests; DELETE FROM sessions",
+        "INSERT INTO erasures (session) SELECT key FROM sessions; DELETE FROM requests; DELETE FROM sessions",
     )
     .execute(&mut database(&dir).await)
     .await

@@ -9,10 +9,11 @@
 mod append;
 mod command;
 mod erase;
+mod fork;
 mod lookup;
 mod read;
 
-pub(super) use self::{append::*, command::*, erase::*, lookup::*, read::*};
+pub(super) use self::{append::*, command::*, erase::*, fork::*, lookup::*, read::*};
 
 /// The inventory that a test prepares against a fresh schema; that of
 /// `WRITER_SETUP` has run by then.
@@ -33,12 +34,18 @@ pub(super) const ALL: &[&str] = &[
     HEAD,
     OPEN_ROUNDS,
     CALLS_BY_ID,
+    CALLS_BY_ID_OF_FORK,
     REQUEST,
     CREATION,
     VIEW_REDUCED_AT,
     ITEM,
     OVERLAYS_IN_FORCE,
     ERASURES,
+    FORK_POINT,
+    FORK_POINT_OF_FORK,
+    IS_TAKEN,
+    FORKS,
+    FORK_SESSION,
     BEGIN_ERASURE,
     END_ERASURE,
     ERASE_MESSAGES,
@@ -47,6 +54,8 @@ pub(super) const ALL: &[&str] = &[
     ERASE_REVISIONS,
     ERASE_ROUNDS,
     ERASE_CALLS,
+    ERASE_ANSWERS,
+    ERASE_LINEAGE,
     ERASE_VIEWS,
     ERASE_PINS,
     ERASE_REQUESTS,
@@ -55,6 +64,8 @@ pub(super) const ALL: &[&str] = &[
     FIND_SESSION,
     READ_ROWS,
     READ_ROWS_REVERSED,
+    READ_SHARED_ROWS,
+    READ_SHARED_ROWS_REVERSED,
     LIST_ITEMS,
     LIST_ITEMS_AT,
     GET_OVERLAYS,

@@ -1,0 +1,1 @@
+//! Forks on a disk.
