@@ -20,7 +20,7 @@ use super::{
     },
 };
 
-async fn opened(dir: &TempDir) -> SqliteStore {
+pub(super) async fn opened(dir: &TempDir) -> SqliteStore {
     open(dir.path(), Options::default()).await
 }
 
@@ -29,13 +29,13 @@ async fn refusal(dir: &Path) -> OpenError {
 }
 
 /// The database, opened past the store.
-async fn database(dir: &TempDir) -> SqliteConnection {
+pub(super) async fn database(dir: &TempDir) -> SqliteConnection {
     let options = SqliteConnectOptions::new().filename(dir.path().join("concertina.db"));
     SqliteConnection::connect_with(&options).await.unwrap()
 }
 
 /// Entries of every table and index of ours that has any.
-async fn entries(dir: &TempDir) -> Vec<(String, i64)> {
+pub(super) async fn entries(dir: &TempDir) -> Vec<(String, i64)> {
     sqlx::query_as(
         "SELECT name, sum(ncell) AS cells FROM dbstat
          WHERE pagetype IN ('leaf', 'overflow') AND name NOT LIKE 'sqlite_%'
@@ -48,7 +48,7 @@ async fn entries(dir: &TempDir) -> Vec<(String, i64)> {
 }
 
 /// A session with something in every table.
-async fn full_session(store: &SqliteStore, id: &str) {
+pub(super) async fn full_session(store: &SqliteStore, id: &str) {
     let new = NewSession { request: Some(request(id, 1)), ..new_session(session(id)) };
     store.create_session(new).await.unwrap();
     let session = session(id);

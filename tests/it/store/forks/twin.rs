@@ -80,7 +80,7 @@ fn point(share: usize, rows: i64) -> i64 {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 40, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
 
     #[test]
     fn i6_a_fork_pairs_like_a_session_made_anew(
