@@ -230,24 +230,39 @@ pub(super) async fn a_round_that_had_not_settled_is_in_flight_again(store: AnySt
 
 pub(super) async fn a_round_may_be_in_flight_for_long(store: AnyStore) {
     let origin = created(&*store, "s").await;
-    let slow = |ids: &[&str]| {
+    let calling = |lane: &str, ids: &[&str]| {
         let calls = ids.iter().map(|id| call(id)).collect();
-        row(message(Role::Assistant, "slow", calls))
+        row(message(Role::Assistant, lane, calls))
     };
-    store.append(append(&origin, vec![slow(&["a", "b", "c"])])).await.unwrap();
-    appended(&*store, &origin, 300).await;
+    let calls = vec![calling("slow", &["a", "b", "c"]), calling("never", &["z"])];
+    store.append(append(&origin, calls)).await.unwrap();
+    appended(&*store, &origin, 299).await;
     store.append(append(&origin, vec![answer("a")])).await.unwrap();
     appended(&*store, &origin, 300).await;
     store.append(append(&origin, vec![answer("b"), answer("c")])).await.unwrap();
-    for (last, left) in [(1, 3), (2, 3), (256, 3), (301, 3), (302, 2), (500, 2), (602, 2), (603, 1)]
-    {
+    for (last, open) in [
+        (2, &["c", "b", "a"][..]),
+        (256, &["c", "b", "a"]),
+        (301, &["c", "b", "a"]),
+        (302, &["c", "b"]),
+        (500, &["c", "b"]),
+        (602, &["c", "b"]),
+        (603, &["c"]),
+        (604, &[]),
+    ] {
         let fork = forked(&*store, &origin, &format!("f{last}"), Some(last)).await;
-        for (done, id) in ["c", "b", "a"].into_iter().take(left).enumerate() {
+        let mut settles = Vec::new();
+        for id in open.iter().chain(&["z"]) {
             let placed = store.append(append(&fork, vec![answer(id)])).await.unwrap().placements;
-            let is_last = done + 1 == left && id != "c";
-            let settles = if is_last || (left == 1) { vec![Seq(1)] } else { Vec::new() };
-            assert_eq!(placed[0].settles, settles, "at {last}, {id}");
+            assert!(!placed[0].answers[0].is_late, "at {last}, {id}");
+            settles.push(placed[0].settles.clone());
         }
+        let mut expected = vec![Vec::new(); open.len()];
+        if let Some(last) = expected.last_mut() {
+            *last = vec![Seq(1)];
+        }
+        expected.push(vec![Seq(2)]);
+        assert_eq!(settles, expected, "at {last}");
     }
 }
 

@@ -23,12 +23,13 @@ use super::{
 
 /// How many rows each table has.
 async fn counts(dir: &TempDir) -> BTreeMap<&'static str, i64> {
-    const TABLES: [(&str, &str); 5] = [
+    const TABLES: [(&str, &str); 6] = [
         ("messages", "SELECT count(*) FROM messages"),
         ("contents", "SELECT count(*) FROM contents"),
         ("calls", "SELECT count(*) FROM calls"),
         ("answers", "SELECT count(*) FROM answers"),
         ("revisions", "SELECT count(*) FROM revisions"),
+        ("lineage", "SELECT count(*) FROM lineage"),
     ];
     let mut database = database(dir).await;
     let mut counts = BTreeMap::new();
@@ -71,8 +72,10 @@ async fn a_fork_copies_no_row() {
     let mut origin = session("s");
     for number in 1..4 {
         origin = forked(&store, &origin, &format!("f{number}"), Some(90)).await;
-        // The revision it started in is its own.
+        // The revision it started in is its own; sessions without own rows in
+        // between are not read.
         expected.entry("revisions").and_modify(|it| *it += 1);
+        expected.entry("lineage").and_modify(|it| *it += 2);
         assert_eq!(counts(&dir).await, expected);
     }
     store.close().await;
