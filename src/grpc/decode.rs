@@ -8,8 +8,8 @@ use crate::{
     proto::v1 as pb,
     service::{
         AppendTurn, ClearInput, ContentInput, ContextInput, ContextItemInput, Countable,
-        CreateSession, Error, Fields, ListOverlaysInput, ListSessions, ModelInput, Payload,
-        ReadContent, ReadHistory, Result, RollbackInput, SnipInput, UpdateSession,
+        CreateSession, Error, Fields, ForkSession, ListOverlaysInput, ListSessions, ModelInput,
+        Payload, ReadContent, ReadHistory, Result, RollbackInput, SnipInput, UpdateSession,
     },
 };
 
@@ -23,6 +23,16 @@ pub(super) fn create_session(request: pb::CreateSessionRequest) -> CreateSession
         overrides_json: policy.overrides_json,
         model: model(request.model),
         parent_session_id: request.parent_session_id,
+        request_id: request.request_id,
+    }
+}
+
+pub(super) fn fork_session(request: pb::ForkSessionRequest) -> ForkSession {
+    ForkSession {
+        session_id: request.session_id,
+        new_session_id: request.new_session_id,
+        seq: request.seq,
+        display_name: request.display_name,
         request_id: request.request_id,
     }
 }

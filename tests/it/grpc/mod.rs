@@ -5,6 +5,7 @@ mod append;
 mod bad_input;
 mod content;
 mod context;
+mod forks;
 mod items;
 pub(crate) mod remote_store;
 mod server;

@@ -72,16 +72,13 @@ pub(super) async fn i8_a_fork_starts_in_the_state_before_the_next_row(store: Any
         let before = live(&*store, &origin, seed, 40).await;
         let newest = store.get_session(&origin).await.unwrap();
         for (last, (revision, expected)) in before.iter().enumerate().skip(1) {
-            let seq = Some(i64::try_from(last).unwrap());
-            let fork = forked(&*store, &origin, &format!("f{seed}-{last}"), seq).await;
+            let seq = i64::try_from(last).unwrap();
+            let fork = forked(&*store, &origin, &format!("f{seed}-{last}"), Some(seq)).await;
             let made = store.get_session(&fork).await.unwrap();
             assert_eq!(made.revision, *revision, "seed {seed}, row {last}");
             assert_eq!(held(&*store, &fork).await, *expected, "seed {seed}, row {last}");
-            let origin = ForkOrigin {
-                session_id: origin.id.clone(),
-                seq: Seq(seq.unwrap()),
-                revision: *revision,
-            };
+            let origin =
+                ForkOrigin { session_id: origin.id.clone(), seq: Seq(seq), revision: *revision };
             assert_eq!(made.fork_origin, Some(origin));
         }
         let whole = forked(&*store, &origin, &format!("whole{seed}"), None).await;
