@@ -9,9 +9,9 @@ CREATE INDEX sessions_by_origin ON sessions (origin, id) WHERE origin IS NOT NUL
 
 -- Whose rows a fork reads, flat however often it was forked; no rows of a
 -- session that is none. Keys grow, so they are in the order of the seqs. The
--- last is the fork itself. It has its first revision, the one it started in, to
--- itself: where that is followed by an append of which it shares only the first
--- rows, these are there already. Rows are never updated.
+-- last is the fork itself. The revision that it started in is its own: where the
+-- next is an append of which it shares only the first rows, these are there
+-- already. Rows are never updated.
 CREATE TABLE lineage (
     session        INTEGER NOT NULL,
     ancestor       INTEGER NOT NULL,       -- whose row of `messages`, `rounds` … it is

@@ -10,7 +10,9 @@ pub mod budget;
 mod error;
 mod message;
 pub mod overlay;
+pub mod pin;
 pub mod range;
+pub mod revision;
 pub mod session;
 pub mod time;
 

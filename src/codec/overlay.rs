@@ -1,6 +1,7 @@
 //! Overlays.
 
 use bytes::Bytes;
+use prost::Message as _;
 
 use super::{
     Error,
@@ -46,6 +47,12 @@ pub fn to_pb(overlay: &Overlay, session: &SessionId) -> pb::Overlay {
         covered_overlay_ids: overlay.covered_overlays.iter().map(ToString::to_string).collect(),
         source_digest: Bytes::copy_from_slice(&overlay.source_digest),
     }
+}
+
+/// Bytes of the contract's form.
+#[must_use]
+pub fn size(overlay: &Overlay, session: &SessionId) -> usize {
+    to_pb(overlay, session).encoded_len()
 }
 
 /// From the contract's form.

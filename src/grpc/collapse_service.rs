@@ -72,7 +72,7 @@ impl pb::collapse_service_server::CollapseService for Collapses {
         Ok(Response::new(pb::RollbackOverlayResponse {
             overlay: Some(codec::overlay::to_pb(&ended.overlay, &session)),
             revision: ended.revision.0,
-            pin: None,
+            pin: ended.pin.as_ref().map(codec::pin::to_pb),
             hidden_by_overlay_id: ended.hidden_by.map(|it| it.to_string()).unwrap_or_default(),
         }))
     }
@@ -104,59 +104,101 @@ impl pb::collapse_service_server::CollapseService for Collapses {
         }))
     }
 
+    async fn pin_messages(
+        &self,
+        request: Request<pb::PinMessagesRequest>,
+    ) -> Result<Response<pb::PinMessagesResponse>, Status> {
+        let input = decode::pin_messages(request.into_inner());
+        let set = service::pin_messages(&self.ctx, input).await.map_err(|err| self.told(&err))?;
+        let pin = Some(codec::pin::to_pb(&set.pin));
+        Ok(Response::new(pb::PinMessagesResponse { pin, revision: set.revision.0 }))
+    }
+
+    async fn unpin_messages(
+        &self,
+        request: Request<pb::UnpinMessagesRequest>,
+    ) -> Result<Response<pb::UnpinMessagesResponse>, Status> {
+        let asked = request.into_inner();
+        let unpinned = service::unpin_messages(&self.ctx, &asked.session_id, &asked.pin_id).await;
+        let revision = unpinned.map_err(|err| self.told(&err))?;
+        Ok(Response::new(pb::UnpinMessagesResponse { revision: revision.0 }))
+    }
+
+    async fn list_pins(
+        &self,
+        request: Request<pb::ListPinsRequest>,
+    ) -> Result<Response<pb::ListPinsResponse>, Status> {
+        let asked = request.into_inner();
+        let pins = service::list_pins(&self.ctx, &asked.session_id, &asked.view).await;
+        let pins = pins.map_err(|err| self.told(&err))?;
+        let pins = pins.iter().map(codec::pin::to_pb).collect();
+        Ok(Response::new(pb::ListPinsResponse { pins }))
+    }
+
     async fn create_collapse(
         &self,
-        _: Request<pb::CreateCollapseRequest>,
+        request: Request<pb::CreateCollapseRequest>,
     ) -> Result<Response<pb::CreateCollapseResponse>, Status> {
-        Err(unimplemented())
+        let input = decode::create_collapse(request.into_inner());
+        let session = SessionId::new(&input.session_id);
+        let made = service::create_collapse(&self.ctx, input).await;
+        let made = made.map_err(|err| self.told(&err))?;
+        Ok(Response::new(pb::CreateCollapseResponse {
+            overlay: Some(codec::overlay::to_pb(&made.overlay, &session)),
+            revision: made.revision.0,
+        }))
     }
 
     async fn prepare_collapse(
         &self,
-        _: Request<pb::PrepareCollapseRequest>,
+        request: Request<pb::PrepareCollapseRequest>,
     ) -> Result<Response<pb::PrepareCollapseResponse>, Status> {
-        Err(unimplemented())
+        let input = decode::prepare_collapse(request.into_inner());
+        let prepared = service::prepare_collapse(&self.ctx, input).await;
+        let prepared = prepared.map_err(|err| self.told(&err))?;
+        Ok(Response::new(pb::PrepareCollapseResponse {
+            plan_id: prepared.plan.to_string(),
+            covered: prepared.covered.into_iter().map(codec::range::to_pb).collect(),
+            kept: prepared.kept.into_iter().map(codec::range::to_pb).collect(),
+            material: prepared.material,
+            instructions: prepared.instructions,
+            tokens_before: prepared.tokens_before,
+            max_summary_tokens: prepared.max_summary_tokens,
+            expire_time: Some(codec::time::to_pb(prepared.expire_time)),
+            transcript_id: String::new(),
+        }))
     }
 
     async fn commit_collapse(
         &self,
-        _: Request<pb::CommitCollapseRequest>,
+        request: Request<pb::CommitCollapseRequest>,
     ) -> Result<Response<pb::CommitCollapseResponse>, Status> {
-        Err(unimplemented())
+        let input = decode::commit_collapse(request.into_inner());
+        let session = SessionId::new(&input.session_id);
+        let made = service::commit_collapse(&self.ctx, input).await;
+        let made = made.map_err(|err| self.told(&err))?;
+        Ok(Response::new(pb::CommitCollapseResponse {
+            overlay: Some(codec::overlay::to_pb(&made.overlay, &session)),
+            revision: made.revision.0,
+        }))
     }
 
     async fn abandon_collapse(
         &self,
-        _: Request<pb::AbandonCollapseRequest>,
+        request: Request<pb::AbandonCollapseRequest>,
     ) -> Result<Response<pb::AbandonCollapseResponse>, Status> {
-        Err(unimplemented())
+        let asked = request.into_inner();
+        let input =
+            service::AbandonCollapseInput { session_id: asked.session_id, plan_id: asked.plan_id };
+        let done = service::abandon_collapse(&self.ctx, input).await;
+        done.map_err(|err| self.told(&err))?;
+        Ok(Response::new(pb::AbandonCollapseResponse {}))
     }
 
     async fn compact_session(
         &self,
         _: Request<pb::CompactSessionRequest>,
     ) -> Result<Response<pb::CompactSessionResponse>, Status> {
-        Err(unimplemented())
-    }
-
-    async fn pin_messages(
-        &self,
-        _: Request<pb::PinMessagesRequest>,
-    ) -> Result<Response<pb::PinMessagesResponse>, Status> {
-        Err(unimplemented())
-    }
-
-    async fn unpin_messages(
-        &self,
-        _: Request<pb::UnpinMessagesRequest>,
-    ) -> Result<Response<pb::UnpinMessagesResponse>, Status> {
-        Err(unimplemented())
-    }
-
-    async fn list_pins(
-        &self,
-        _: Request<pb::ListPinsRequest>,
-    ) -> Result<Response<pb::ListPinsResponse>, Status> {
         Err(unimplemented())
     }
 }

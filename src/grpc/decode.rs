@@ -2,14 +2,19 @@
 //! is unspecified, a block without a kind) is refused here, with its path;
 //! everything else is judged by the use case.
 
+use tonic::metadata::MetadataMap;
+
+use super::guard;
 use crate::{
     codec,
     model::{Message, WireFormat},
     proto::v1 as pb,
     service::{
-        AppendTurn, ClearInput, ContentInput, ContextInput, ContextItemInput, Countable,
-        CreateSession, Error, Fields, ForkSession, ListOverlaysInput, ListSessions, ModelInput,
-        Payload, ReadContent, ReadHistory, Result, RollbackInput, SnipInput, UpdateSession,
+        AppendTurn, ClearInput, CommitCollapseInput, ContentInput, ContextInput, ContextItemInput,
+        Countable, CreateCollapseInput, CreateSession, Error, Fields, ForkSession,
+        ListOverlaysInput, ListRevisions, ListSessions, ModelInput, Payload, PinInput,
+        PrepareCollapseInput, ReadContent, ReadHistory, Result, RollbackInput, SetViewInput,
+        SnipInput, UpdateSession,
     },
 };
 
@@ -54,6 +59,39 @@ pub(super) fn update_session(request: pb::UpdateSessionRequest) -> UpdateSession
         display_name: session.display_name,
         labels: session.labels.into_iter().collect(),
         mask: request.update_mask.unwrap_or_default().paths,
+    }
+}
+
+pub(super) fn set_view(request: pb::SetViewRequest) -> Result<SetViewInput> {
+    let view = request.view;
+    let view = view.ok_or_else(|| Error::field("view", "expected a view, found none"))?;
+    let policy = view.policy.unwrap_or_default();
+    Ok(SetViewInput {
+        session_id: request.session_id,
+        name: view.name,
+        preset: policy.preset,
+        overrides_json: policy.overrides_json,
+        model: model(view.model),
+        author: request.author,
+    })
+}
+
+pub(super) fn list_revisions(request: pb::ListRevisionsRequest) -> ListRevisions {
+    ListRevisions {
+        session_id: request.session_id,
+        page_size: request.page_size,
+        page_token: request.page_token,
+    }
+}
+
+pub(super) fn pin_messages(request: pb::PinMessagesRequest) -> PinInput {
+    PinInput {
+        session_id: request.session_id,
+        view: request.view,
+        rows: rows(request.rows),
+        reason: request.reason,
+        author: request.author,
+        request_id: request.request_id,
     }
 }
 
@@ -149,7 +187,10 @@ pub(super) fn read_content(request: pb::ReadContentRequest) -> ReadContent {
     }
 }
 
-pub(super) fn get_context(request: pb::GetContextRequest) -> Result<ContextInput> {
+pub(super) fn get_context(
+    request: pb::GetContextRequest,
+    metadata: &MetadataMap,
+) -> Result<ContextInput> {
     Ok(ContextInput {
         format: format("format", request.format)?,
         session_id: request.session_id,
@@ -162,7 +203,42 @@ pub(super) fn get_context(request: pb::GetContextRequest) -> Result<ContextInput
         known_fingerprint: request.known_fingerprint,
         explain: request.explain,
         lane: request.lane,
+        patience: guard::deadline(metadata.as_ref()),
     })
+}
+
+pub(super) fn create_collapse(request: pb::CreateCollapseRequest) -> CreateCollapseInput {
+    CreateCollapseInput {
+        session_id: request.session_id,
+        view: request.view,
+        rows: request.rows.map(|it| (it.first_seq, it.last_seq)),
+        instructions: request.instructions,
+        author: request.author,
+        request_id: request.request_id,
+    }
+}
+
+pub(super) fn prepare_collapse(request: pb::PrepareCollapseRequest) -> PrepareCollapseInput {
+    PrepareCollapseInput {
+        session_id: request.session_id,
+        view: request.view,
+        rows: request.rows.map(|it| (it.first_seq, it.last_seq)),
+        kind: codec::overlay::kind_from_pb(request.kind).ok(),
+        max_material_tokens: request.max_material_tokens,
+        lease: request.lease.map(|it| (it.seconds, it.nanos)),
+        author: request.author,
+        request_id: request.request_id,
+    }
+}
+
+pub(super) fn commit_collapse(request: pb::CommitCollapseRequest) -> CommitCollapseInput {
+    CommitCollapseInput {
+        session_id: request.session_id,
+        plan_id: request.plan_id,
+        summary: request.summary,
+        finish_reason: request.finish_reason,
+        author: request.author,
+    }
 }
 
 pub(super) fn create_clear(request: pb::CreateClearRequest) -> ClearInput {
@@ -180,7 +256,7 @@ pub(super) fn create_snip(request: pb::CreateSnipRequest) -> SnipInput {
     SnipInput {
         session_id: request.session_id,
         view: request.view,
-        rows: request.rows.map(|it| (it.first_seq, it.last_seq)),
+        rows: rows(request.rows),
         marker: request.marker,
         author: request.author,
         request_id: request.request_id,
@@ -217,6 +293,10 @@ fn model(model: Option<pb::Model>) -> ModelInput {
         request_bytes_limit: model.request_bytes_limit,
         caller_fixed_tokens: model.caller_fixed_tokens,
     }
+}
+
+fn rows(rows: Option<pb::SeqRange>) -> Option<(i64, i64)> {
+    rows.map(|it| (it.first_seq, it.last_seq))
 }
 
 fn content(content: pb::ContentRef) -> ContentInput {

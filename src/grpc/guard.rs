@@ -152,7 +152,7 @@ fn numbers(message: &str) -> impl Iterator<Item = u64> + '_ {
 
 /// How long the caller waits, from `grpc-timeout`: up to eight digits and a
 /// unit.
-fn deadline(headers: &HeaderMap) -> Option<Duration> {
+pub(super) fn deadline(headers: &HeaderMap) -> Option<Duration> {
     let text = headers.get("grpc-timeout")?.to_str().ok()?;
     let (digits, unit) = text.split_at_checked(text.len().checked_sub(1)?)?;
     if digits.len() > 8 {

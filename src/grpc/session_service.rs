@@ -11,6 +11,7 @@ use super::{
 };
 use crate::{
     codec,
+    model::SessionId,
     proto::v1 as pb,
     service::{self, Ctx, HistoryReader},
 };
@@ -89,6 +90,26 @@ impl pb::session_service_server::SessionService for Sessions {
         Ok(Response::new(pb::DeleteSessionResponse {}))
     }
 
+    async fn set_view(
+        &self,
+        request: Request<pb::SetViewRequest>,
+    ) -> Result<Response<pb::SetViewResponse>, Status> {
+        let input = decode::set_view(request.into_inner()).map_err(|err| self.told(&err))?;
+        let set = service::set_view(&self.ctx, input).await.map_err(|err| self.told(&err))?;
+        let view = Some(codec::session::view_to_pb(&set.view));
+        Ok(Response::new(pb::SetViewResponse { view, revision: set.revision.0 }))
+    }
+
+    async fn delete_view(
+        &self,
+        request: Request<pb::DeleteViewRequest>,
+    ) -> Result<Response<pb::DeleteViewResponse>, Status> {
+        let asked = request.into_inner();
+        let deleted = service::delete_view(&self.ctx, &asked.session_id, &asked.view).await;
+        let revision = deleted.map_err(|err| self.told(&err))?;
+        Ok(Response::new(pb::DeleteViewResponse { revision: revision.0 }))
+    }
+
     async fn set_context_item(
         &self,
         request: Request<pb::SetContextItemRequest>,
@@ -127,11 +148,11 @@ impl pb::session_service_server::SessionService for Sessions {
         &self,
         request: Request<pb::GetContextRequest>,
     ) -> Result<Response<pb::GetContextResponse>, Status> {
-        let asked = request.into_inner();
+        let (metadata, _, asked) = request.into_parts();
         let limit =
             context::response_limit(asked.max_response_bytes, self.ctx.limits.response_bytes);
         let limit = limit.map_err(|err| self.told(&err))?;
-        let input = decode::get_context(asked).map_err(|err| self.told(&err))?;
+        let input = decode::get_context(asked, &metadata).map_err(|err| self.told(&err))?;
         let context = service::get_context(&self.ctx, input).await;
         let answer = context.and_then(|it| context::whole(&it, limit));
         Ok(Response::new(answer.map_err(|err| self.told(&err))?))
@@ -141,8 +162,9 @@ impl pb::session_service_server::SessionService for Sessions {
         &self,
         request: Request<pb::StreamContextRequest>,
     ) -> Result<Response<Self::StreamContextStream>, Status> {
-        let asked = request.into_inner().request.unwrap_or_default();
-        let input = decode::get_context(asked).map_err(|err| self.told(&err))?;
+        let (metadata, _, asked) = request.into_parts();
+        let asked = asked.request.unwrap_or_default();
+        let input = decode::get_context(asked, &metadata).map_err(|err| self.told(&err))?;
         let context = service::get_context(&self.ctx, input).await;
         let context = context.map_err(|err| self.told(&err))?;
         Ok(Response::new(stream::of(context::in_pieces(&context))))
@@ -182,6 +204,21 @@ impl pb::session_service_server::SessionService for Sessions {
         Ok(Response::new(stream::of(encode::content_chunks(content))))
     }
 
+    async fn list_revisions(
+        &self,
+        request: Request<pb::ListRevisionsRequest>,
+    ) -> Result<Response<pb::ListRevisionsResponse>, Status> {
+        let input = decode::list_revisions(request.into_inner());
+        let session = SessionId::new(&input.session_id);
+        let listed = service::list_revisions(&self.ctx, input).await;
+        let listed = listed.map_err(|err| self.told(&err))?;
+        let revisions = listed.revisions.iter().map(|it| codec::revision::to_pb(it, &session));
+        Ok(Response::new(pb::ListRevisionsResponse {
+            revisions: revisions.collect(),
+            next_page_token: listed.next_page_token,
+        }))
+    }
+
     async fn fork_session(
         &self,
         request: Request<pb::ForkSessionRequest>,
@@ -191,20 +228,6 @@ impl pb::session_service_server::SessionService for Sessions {
         let forked = forked.map_err(|err| self.told(&err))?;
         let session = Some(codec::session::to_pb(&forked));
         Ok(Response::new(pb::ForkSessionResponse { session }))
-    }
-
-    async fn set_view(
-        &self,
-        _: Request<pb::SetViewRequest>,
-    ) -> Result<Response<pb::SetViewResponse>, Status> {
-        Err(unimplemented())
-    }
-
-    async fn delete_view(
-        &self,
-        _: Request<pb::DeleteViewRequest>,
-    ) -> Result<Response<pb::DeleteViewResponse>, Status> {
-        Err(unimplemented())
     }
 
     async fn recover_context(
@@ -218,13 +241,6 @@ impl pb::session_service_server::SessionService for Sessions {
         &self,
         _: Request<pb::SearchHistoryRequest>,
     ) -> Result<Response<pb::SearchHistoryResponse>, Status> {
-        Err(unimplemented())
-    }
-
-    async fn list_revisions(
-        &self,
-        _: Request<pb::ListRevisionsRequest>,
-    ) -> Result<Response<pb::ListRevisionsResponse>, Status> {
         Err(unimplemented())
     }
 

@@ -102,6 +102,20 @@ impl StageKind {
         Self::Fit,
     ];
 
+    /// True where it is a pure function of a row and what came before it, and
+    /// records nothing.
+    #[must_use]
+    pub fn is_fixed_at_first_sight(self) -> bool {
+        matches!(
+            self,
+            Self::ResultCap
+                | Self::BatchBudget
+                | Self::DedupeFiles
+                | Self::StripImages
+                | Self::MicroText
+        )
+    }
+
     /// The stage of that name.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {

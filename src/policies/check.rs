@@ -4,9 +4,12 @@
 //! *off* only where the parameter's comment in [`crate::model::policy`] says so.
 //! A whole stage is switched off by leaving it out of `stages`.
 
-use super::rules::{
-    MOST_NAMES, Outcome, at_most, count, envelope, marker, names, one_of, positive, refuse, share,
-    summary_size, tokens, trigger, within,
+use super::{
+    Template,
+    rules::{
+        MOST_NAMES, Outcome, at_most, count, envelope, marker, names, one_of, positive, refuse,
+        share, summary_size, tokens, trigger, within,
+    },
 };
 use crate::model::policy::{
     AutoCompact, Collapse, MicroClear, Policy, Recovery, ResultCap, SnipMiddle, StageKind, Warnings,
@@ -17,12 +20,6 @@ const MOST_SECONDS: i64 = 60 * 60 * 24 * 30;
 /// `GetContext` waits no longer than any deadline that makes sense.
 const MOST_WAIT_SECONDS: i64 = 600;
 
-/// Layouts of a collapse's summary.
-const COLLAPSE_TEMPLATES: [&str; 5] =
-    ["four_parts", "four_parts_and_range", "turns", "span", "one_line"];
-/// Layouts of an auto-compact's summary.
-const COMPACT_TEMPLATES: [&str; 5] =
-    ["five_parts_decisions", "five_parts_goal", "all_parts", "nine_parts", "free"];
 /// Steps of recovery that are no stage.
 const STEPS: [&str; 4] =
     ["drain", "emergency_compact", "clear_all_but_newest_round", "summary_and_last_messages"];
@@ -200,7 +197,7 @@ fn collapse(collapse: &Collapse) -> Outcome {
     summary_size("collapse", collapse.min_summary_tokens, collapse.max_summary_tokens)?;
     trigger("collapse.summary_share", collapse.summary_share)?;
     trigger("collapse.all_summaries_share", collapse.all_summaries_share)?;
-    one_of("collapse.template", &collapse.template, &COLLAPSE_TEMPLATES)?;
+    template("collapse.template", &collapse.template, &Template::COLLAPSE)?;
     envelope("collapse.envelope", &collapse.envelope)?;
     within("collapse.block_wait_seconds", collapse.block_wait_seconds, MOST_WAIT_SECONDS)
 }
@@ -237,11 +234,15 @@ fn auto_compact(compact: &AutoCompact) -> Outcome {
     count("auto_compact.min_turns_between", compact.min_turns_between)?;
     count("auto_compact.keep_turns", compact.keep_turns)?;
     summary_size("auto_compact", compact.min_summary_tokens, compact.max_summary_tokens)?;
-    one_of("auto_compact.template", &compact.template, &COMPACT_TEMPLATES)?;
+    template("auto_compact.template", &compact.template, &Template::COMPACT)?;
     envelope("auto_compact.envelope", &compact.envelope)?;
     positive("auto_compact.breaker_failures", compact.breaker_failures)?;
     let key = "auto_compact.breaker_cooldown_seconds";
     within(key, compact.breaker_cooldown_seconds, MOST_SECONDS)
+}
+
+fn template(key: &str, name: &str, known: &[Template]) -> Outcome {
+    one_of(key, name, &known.iter().map(|it| it.name()).collect::<Vec<_>>())
 }
 
 fn recovery(recovery: &Recovery) -> Outcome {

@@ -10,8 +10,10 @@ mod error;
 mod patch;
 mod presets;
 mod rules;
+mod template;
 pub mod tools;
 
 pub use error::PolicyError;
 pub use presets::{Presets, Resolved};
+pub use template::Template;
 pub use tools::{ToolClass, Tools, class_of, path_of, selects};

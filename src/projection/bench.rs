@@ -7,13 +7,13 @@ use std::{
 };
 
 use super::{
-    Composed, Lens, Memo, Window,
+    Composed, Lens, Memo, Segment, Window,
     compose::{compose, plain_block},
 };
 use crate::model::{
     Block, BlockKind, Cause, Cleared, ImageSource, Overlay, OverlayId, OverlayKind, Policy,
     Revision, RowSet, Seq, SeqRange, StageKind, Timestamp, ToolOutput, ToolResult, ViewName,
-    shown::{Answer, Entry, ShownRound},
+    shown::{Answer, Entry, Notice, ShownRound},
 };
 
 /// What a plan looks at besides rows and overlays. Time and ids are passed in.
@@ -30,6 +30,40 @@ pub struct Circumstances<'a> {
     pub ever: &'a [Overlay],
     /// The view.
     pub view: &'a ViewName,
+    /// Rows that somebody is summarizing: no stage but `fit` touches them.
+    pub leased: &'a [RowSet],
+    /// Segments whose summary was refused: they are not tried again as they are.
+    pub refused: &'a [RowSet],
+    /// Where summaries come from.
+    pub collapsing: Collapsing<'a>,
+}
+
+/// Where the summaries of a plan come from.
+#[derive(Clone, Copy)]
+pub enum Collapsing<'a> {
+    /// From elsewhere and later: the plan only tells what is wanted.
+    Later {
+        /// From the block ratio on the plan ends with what is wanted, for the
+        /// caller can wait for it.
+        may_wait: bool,
+    },
+    /// Later, but from the block ratio on at once: a long history that just
+    /// came is not waited for.
+    FirstNow(&'a Summarize<'a>),
+    /// At once.
+    Now(&'a Summarize<'a>),
+}
+
+/// Writes a segment's summary; `None` where it has none.
+pub type Summarize<'a> = dyn Fn(&Segment) -> Option<Written> + 'a;
+
+/// A summary, and who wrote it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Written {
+    /// The text, without the envelope.
+    pub text: String,
+    /// As `Overlay.summarizer` tells it.
+    pub summarizer: String,
 }
 
 /// A reduction that a stage proposes.
@@ -46,6 +80,8 @@ pub(crate) enum Reduction {
     Clear(Vec<Cleared>),
     /// Rounds not to show, the marker, and rounds between them that stay.
     Snip { rounds: Vec<Seq>, kept: Vec<Seq>, marker: String },
+    /// A segment to show as its summary.
+    Collapse(Segment, Written),
 }
 
 /// A view under work.
@@ -139,6 +175,7 @@ impl<'a> Bench<'a> {
     }
 
     fn overlay(&mut self, proposal: Proposal) -> Overlay {
+        let mut summarizer = String::new();
         let (kind, covered, kept, summary, cleared) = match proposal.reduction {
             Reduction::Clear(cleared) => {
                 let rows = cleared.iter().map(|it| it.content.seq).collect();
@@ -149,6 +186,10 @@ impl<'a> Bench<'a> {
                 let kept = self.rows_of(&kept);
                 let kept = RowSet::of(kept.iter().filter(|seq| !covered.contains(*seq)).collect());
                 (OverlayKind::Snip, covered, kept, marker, Vec::new())
+            }
+            Reduction::Collapse(segment, written) => {
+                summarizer = written.summarizer;
+                (OverlayKind::Collapse, segment.covered, segment.kept, written.text, Vec::new())
             }
         };
         let source_digest = source_digest(self.lens, &covered);
@@ -167,7 +208,7 @@ impl<'a> Bench<'a> {
             cleared,
             tokens_before: 0,
             tokens_after: 0,
-            summarizer: String::new(),
+            summarizer,
             cause: proposal.cause,
             stage: proposal.stage.name().to_owned(),
             author: String::new(),
@@ -204,13 +245,26 @@ impl<'a> Bench<'a> {
 
     /// The settled rounds from the first to that of the visible position
     /// `last`, those in `kept` aside: what a snip of the oldest covers.
+    /// Summaries stay: they are small, and all that is left of what they cover.
     pub(crate) fn prefix_through(&self, last: usize, kept: &BTreeSet<Seq>) -> (Vec<Seq>, Vec<Seq>) {
         let Some(end) = self.composed.visible.get(last) else { return Default::default() };
         let order = self.lens.history.order();
         let end = order.iter().position(|id| id == end).map_or(0, |at| at + 1);
         let visible: BTreeSet<Seq> = self.composed.visible.iter().copied().collect();
+        let summarized = self.summarized();
         let is_kept = |id: &Seq| kept.contains(id) && visible.contains(id);
-        order[..end].iter().copied().partition(|id| !is_kept(id))
+        let there = order[..end].iter().copied().filter(|id| !summarized.contains(id));
+        there.partition(|id| !is_kept(id))
+    }
+
+    /// Rounds whose summary is shown.
+    fn summarized(&self) -> BTreeSet<Seq> {
+        let hidden = self.composed.hidden.iter().filter(|(index, _)| {
+            let overlay = self.in_force.get(*index);
+            overlay
+                .is_some_and(|it| matches!(it.kind, OverlayKind::Collapse | OverlayKind::Compact))
+        });
+        hidden.flat_map(|(_, rounds)| rounds.iter().copied()).collect()
     }
 
     /// Positions in `visible` at which a turn starts; the first round always
@@ -285,6 +339,15 @@ impl Composed {
         })
     }
 
+    /// What is shown for an overlay, where it is the outermost.
+    #[must_use]
+    pub fn notice_of(&self, overlay: &OverlayId) -> Option<&Notice> {
+        self.entries.iter().find_map(|entry| match entry {
+            Entry::Notice(notice) if notice.overlay == *overlay => Some(notice),
+            Entry::Notice(_) | Entry::Round(_) => None,
+        })
+    }
+
     /// About how many bytes a rendered request of it has: text as it is, images
     /// as base64.
     #[must_use]
@@ -348,7 +411,7 @@ pub(crate) fn widen(rows: &RowSet, overlays: &[Overlay]) -> RowSet {
 
 /// The range overlays that lie under `covered` and under nothing else there.
 #[must_use]
-pub(crate) fn directly_under(covered: &RowSet, overlays: &[Overlay]) -> Vec<OverlayId> {
+pub fn directly_under(covered: &RowSet, overlays: &[Overlay]) -> Vec<OverlayId> {
     let inside: Vec<&Overlay> =
         overlays.iter().filter(|it| it.is_range() && covered.contains_all(&it.covered)).collect();
     inside

@@ -9,7 +9,7 @@ use std::{
     sync::Arc,
 };
 
-use super::{History, Sight, history::Round, stages::dedupe_files};
+use super::{History, Sight, envelope, history::Round, stages::dedupe_files};
 use crate::{
     model::{
         Block, BlockKind, ContentRef, Overlay, OverlayId, Row, Seq, Text, ToolOutput, ToolResult,
@@ -35,6 +35,8 @@ pub struct Lens<'a> {
 #[derive(Debug, Clone, Default)]
 pub struct Memo {
     rounds: HashMap<Seq, (Look, Arc<ShownRound>)>,
+    /// What each overlay's summary is shown as.
+    notices: HashMap<OverlayId, (String, Notice)>,
 }
 
 /// Everything that the look of a round depends on.
@@ -141,7 +143,7 @@ pub fn compose(lens: Lens<'_>, overlays: &[Overlay], memo: &mut Memo) -> Compose
             Place::Hidden(overlay, round) => {
                 let at = *hidden.entry(overlay).or_insert_with(|| {
                     out.hidden.push((overlay, Vec::new()));
-                    if let Some(notice) = notice(&overlays[overlay]) {
+                    if let Some(notice) = notice(lens, &overlays[overlay], memo) {
                         out.tokens += notice.tokens;
                         out.entries.push(Entry::Notice(notice));
                     }
@@ -272,18 +274,27 @@ fn loose_blocks(history: &History, layers: &Layers<'_>, round: &Round) -> Vec<(S
     out
 }
 
-fn notice(overlay: &Overlay) -> Option<Notice> {
+fn notice(lens: Lens<'_>, overlay: &Overlay, memo: &mut Memo) -> Option<Notice> {
     if overlay.summary.is_empty() {
         return None;
     }
-    let block = Block::text(overlay.summary.as_str());
-    Some(Notice {
+    if let Some((summary, notice)) = memo.notices.get(&overlay.id)
+        && *summary == overlay.summary
+        && notice.covered == overlay.covered
+    {
+        return Some(notice.clone());
+    }
+    let text = envelope::of(lens.sight.policy(), overlay);
+    let block = Block::text(text.as_str());
+    let notice = Notice {
         overlay: overlay.id.clone(),
-        text: Arc::from(overlay.summary.as_str()),
+        text: Arc::from(text),
         covered: overlay.covered.clone(),
         is_summary: overlay.kind != crate::model::OverlayKind::Snip,
         tokens: i64::from(tokens::block(&block)) + tokens::MESSAGE_TOKENS,
-    })
+    };
+    memo.notices.insert(overlay.id.clone(), (overlay.summary.clone(), notice.clone()));
+    Some(notice)
 }
 
 fn show_round(lens: Lens<'_>, layers: &Layers<'_>, round: &Round, look: &Look) -> ShownRound {

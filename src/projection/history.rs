@@ -4,12 +4,12 @@
 //! knows of policies, overlays or views.
 
 use std::{
-    collections::{BTreeMap, HashMap},
+    collections::{BTreeMap, BTreeSet, HashMap},
     sync::Arc,
 };
 
 use crate::{
-    model::{BlockKind, Role, Row, Seq, Timestamp},
+    model::{BlockKind, Role, Row, Seq, SeqRange, Timestamp},
     rounds::{CallKey, Ledger, MessageShape, Placement},
 };
 
@@ -239,6 +239,14 @@ impl History {
         placed.or_else(|| {
             self.rounds.range(..=seq).rev().map(|(_, it)| it).find(|it| it.rows.contains(&seq))
         })
+    }
+
+    /// The rounds that hold a row of `ranges`.
+    #[must_use]
+    pub fn rounds_within(&self, ranges: &[SeqRange]) -> BTreeSet<Seq> {
+        let newest = self.newest();
+        let rows = ranges.iter().flat_map(|it| (it.first.0..=it.last.min(newest).0).map(Seq));
+        rows.filter_map(|seq| self.round_of(seq)).map(|round| round.id).collect()
     }
 
     /// The settled rounds, in the order in which they are shown.

@@ -55,7 +55,7 @@ pub fn manual_snip(history: &History, in_force: &[Overlay], rows: SeqRange) -> O
 
 /// Says whether a range takes a round: it names one of its rows; but a round
 /// whose last row also holds a user's words only where it names that row.
-fn takes(history: &History, round: &Round, rows: SeqRange) -> bool {
+pub(crate) fn takes(history: &History, round: &Round, rows: SeqRange) -> bool {
     let names = |seq: &Seq| (rows.first..=rows.last).contains(seq);
     let last = round.rows.last().copied().unwrap_or(round.id);
     let ends_with_words = last != round.id
@@ -82,6 +82,12 @@ pub fn measure(
     let mut with: Vec<Overlay> = in_force.to_vec();
     with.push(overlay.clone());
     (before, compose(lens, &with, memo).tokens)
+}
+
+/// Uncalibrated tokens of the whole view.
+#[must_use]
+pub fn tokens_of(history: &History, sight: &Sight, in_force: &[Overlay], memo: &mut Memo) -> i64 {
+    compose(Lens { history, sight, shown: history.order().len() }, in_force, memo).tokens
 }
 
 /// The policy's placeholder for a piece.

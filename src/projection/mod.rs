@@ -12,21 +12,26 @@
 
 mod bench;
 mod compose;
+mod envelope;
 mod history;
 mod json;
 mod manual;
+mod named;
 mod plan;
 mod protect;
 pub mod report;
+mod segments;
 mod sight;
 mod stages;
 mod text;
 mod window;
 
-pub use bench::Circumstances;
+pub use bench::{Circumstances, Collapsing, Summarize, Written, directly_under};
 pub use compose::{Composed, Lens, Memo, compose};
 pub use history::{AnswerAt, Fate, History, LateAnswer, Round, RoundCall};
-pub use manual::{ManualSnip, manual_snip, measure, placeholder};
-pub use plan::{Irreducible, Plan, plan};
+pub use manual::{ManualSnip, manual_snip, measure, placeholder, tokens_of};
+pub use named::{Refusal, named_segment, oldest_segment, wanted};
+pub use plan::{Irreducible, Plan, as_it_stands, plan};
+pub use segments::{Segment, Wanted};
 pub use sight::{Seen, Sight, Sizes, Step};
 pub use window::{Window, default_reserve, share_of};

@@ -2,8 +2,9 @@
 //! the view that the one before left.
 
 use super::{
-    Composed, Lens, Memo, Window,
-    bench::{Bench, Circumstances, Proposal},
+    Composed, Lens, Memo, Wanted, Window,
+    bench::{Bench, Circumstances, Collapsing, Proposal},
+    compose::compose,
     stages,
 };
 use crate::model::{
@@ -24,6 +25,10 @@ pub struct Plan {
     pub superseded: Vec<OverlayId>,
     /// Why each stage of the policy acted or did not, in order.
     pub triggers: Vec<(StageKind, &'static str)>,
+    /// Segments that should be summarized; nothing was planned of them.
+    pub wanted: Option<Wanted>,
+    /// The plan ended at `wanted`: who can wait for it should, and plan anew.
+    pub waits: bool,
     /// Set where nothing helps: nothing is to be committed then.
     pub irreducible: Option<Irreducible>,
 }
@@ -58,6 +63,7 @@ pub fn plan(
     }
     let mut triggers = Vec::with_capacity(facts.policy.stages.len());
     let mut is_irreducible = false;
+    let mut wanted = None;
     for stage in &facts.policy.stages {
         let trigger = match stage {
             StageKind::ResultCap
@@ -84,22 +90,62 @@ pub fn plan(
                     why
                 }
             },
-            StageKind::ToolFold
-            | StageKind::Collapse
-            | StageKind::AutoCompact
-            | StageKind::Reactive => "not_available",
+            StageKind::ToolFold => {
+                let proposal = stages::tool_fold::propose(&bench);
+                lay(&mut bench, proposal)
+            }
+            StageKind::Collapse => {
+                let (trigger, asked) = stages::collapse::run(&mut bench);
+                wanted = asked;
+                trigger
+            }
+            StageKind::AutoCompact => stages::auto_compact::trigger(&bench),
+            StageKind::Reactive => "not_available",
         };
         triggers.push((*stage, trigger));
+        if wanted.as_ref().is_some_and(|it| it.is_urgent) && can_wait(facts) {
+            return Plan { waits: true, wanted, ..planned(bench, triggers) };
+        }
     }
     if is_irreducible || !stages::fit::fits(&bench) {
         return give_up(bench, "irreducible", triggers);
     }
+    Plan { wanted, ..planned(bench, triggers) }
+}
+
+fn can_wait(facts: &Circumstances<'_>) -> bool {
+    matches!(facts.collapsing, Collapsing::Later { may_wait: true })
+}
+
+fn planned(bench: Bench<'_>, triggers: Vec<(StageKind, &'static str)>) -> Plan {
     Plan {
         composed: bench.composed,
         in_force: bench.in_force,
         added: bench.added,
         superseded: bench.superseded,
         triggers,
+        wanted: None,
+        waits: false,
+        irreducible: None,
+    }
+}
+
+/// The view as it stands: what was shown once, shown again. Nothing is planned,
+/// however large it is.
+#[must_use]
+pub fn as_it_stands(lens: Lens<'_>, in_force: Vec<Overlay>, memo: &mut Memo) -> Plan {
+    let why = |stage: &StageKind| {
+        if stage.is_fixed_at_first_sight() { "always" } else { "at_revision" }
+    };
+    let stages = &lens.sight.policy().stages;
+    Plan {
+        composed: compose(lens, &in_force, memo),
+        in_force,
+        added: Vec::new(),
+        superseded: Vec::new(),
+        triggers: stages.iter().map(|stage| (*stage, why(stage))).collect(),
+        wanted: None,
+        waits: false,
         irreducible: None,
     }
 }
@@ -148,6 +194,8 @@ fn give_up(
         added: Vec::new(),
         superseded: Vec::new(),
         triggers,
+        wanted: None,
+        waits: false,
         irreducible: Some(irreducible),
     }
 }

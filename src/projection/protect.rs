@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use super::bench::Bench;
+use super::{bench::Bench, segments};
 use crate::{model::Seq, projection::window::share_of, tokens};
 
 /// Protected rounds, by why.
@@ -15,13 +15,18 @@ pub(crate) struct Protected {
     pub pinned: BTreeSet<Seq>,
     /// Rounds that settled unanswered a short while ago.
     pub unanswered: BTreeSet<Seq>,
+    /// Rounds that somebody is summarizing: what he was given stays as it is.
+    pub leased: BTreeSet<Seq>,
 }
 
 impl Protected {
     /// All of them.
     pub(crate) fn all(&self) -> BTreeSet<Seq> {
-        let both = self.newest_requests.union(&self.pinned);
-        both.copied().chain(self.unanswered.iter().copied()).collect()
+        [&self.newest_requests, &self.pinned, &self.unanswered, &self.leased]
+            .into_iter()
+            .flatten()
+            .copied()
+            .collect()
     }
 }
 
@@ -29,8 +34,9 @@ impl Protected {
 pub(crate) fn protected(bench: &Bench<'_>) -> Protected {
     Protected {
         newest_requests: newest_requests(bench),
-        pinned: pinned(bench),
+        pinned: bench.lens.history.rounds_within(bench.facts.pins),
         unanswered: unanswered(bench),
+        leased: segments::leased(bench),
     }
 }
 
@@ -58,17 +64,6 @@ fn newest_requests(bench: &Bench<'_>) -> BTreeSet<Seq> {
             break;
         }
         out.insert(id);
-    }
-    out
-}
-
-fn pinned(bench: &Bench<'_>) -> BTreeSet<Seq> {
-    let mut out = BTreeSet::new();
-    for range in bench.facts.pins {
-        let last = range.last.min(bench.lens.history.newest());
-        for seq in (range.first.0..=last.0).map(Seq) {
-            out.extend(bench.lens.history.round_of(seq).map(|round| round.id));
-        }
     }
     out
 }

@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::{Composed, Lens, compose::plain_block, history::Fate};
 use crate::{
     model::{
-        BlockKind, BudgetPart, ContentRef, Overlay, OverlayId, PartKind, Role, Seq, StageKind,
+        BlockKind, BudgetPart, ContentRef, Overlay, OverlayId, PartKind, Role, Seq, SeqRange,
+        StageKind,
         shown::{Answer, Entry},
     },
     tokens,
@@ -162,6 +163,13 @@ pub fn plain_tokens(lens: Lens<'_>, round: Seq) -> i64 {
         tokens::MESSAGE_TOKENS + blocks.map(|(_, count)| i64::from(count)).sum::<i64>()
     })
     .sum()
+}
+
+/// Tokens of the rounds that hold a row of `ranges`, each once, as they looked
+/// at first sight.
+#[must_use]
+pub fn tokens_within(lens: Lens<'_>, ranges: &[SeqRange]) -> i64 {
+    lens.history.rounds_within(ranges).into_iter().map(|id| plain_tokens(lens, id)).sum()
 }
 
 /// What fills the messages, by kind, uncalibrated.

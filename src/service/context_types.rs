@@ -7,6 +7,7 @@ use std::{
     any::Any,
     borrow::Cow,
     sync::{Arc, OnceLock},
+    time::Duration,
 };
 
 use bytes::Bytes;
@@ -42,6 +43,8 @@ pub struct ContextInput {
     pub explain: bool,
     /// The caller's lane; empty: all.
     pub lane: String,
+    /// How long the caller waits for an answer; `None`: for ever.
+    pub patience: Option<Duration>,
 }
 
 /// What to send to the model, and how it came about.

@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
-use super::{Factors, Limits, Live, Result, factors};
+use super::{Background, Factors, Limits, Live, Result, factors};
 use crate::{
     clock::{Clock, SystemClock},
     id::{IdSource, UuidSource},
     policies::Presets,
     store::Store,
+    summary::{Extractive, Summarizer},
     tokens::Models,
 };
 
@@ -29,6 +30,10 @@ pub struct Ctx {
     pub live: Arc<Live>,
     /// The calibration factors in memory.
     pub factors: Arc<Factors>,
+    /// Who writes summaries.
+    pub summarizer: Arc<dyn Summarizer>,
+    /// What is being collapsed in the background.
+    pub background: Arc<Background>,
     /// How much a client may send.
     pub limits: Limits,
     /// The preset of a view that names none.
@@ -48,6 +53,8 @@ impl Ctx {
             models: Arc::new(Models::over_embedded("").unwrap_or_default()),
             live: Arc::default(),
             factors: Arc::default(),
+            summarizer: Arc::new(Extractive),
+            background: Arc::default(),
             limits: Limits::default(),
             default_preset: "default".to_owned(),
         }

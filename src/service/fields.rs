@@ -9,7 +9,7 @@ use super::{
     limits::{NAME_BYTES, REQUEST_ID_BYTES, TEXT_BYTES},
 };
 use crate::{
-    model::{Namespace, OverlayId, Seq, SessionId, ViewName},
+    model::{Namespace, OverlayId, PinId, PlanId, Seq, SeqRange, SessionId, ViewName},
     store::{RequestKey, SessionRef},
 };
 
@@ -74,6 +74,32 @@ impl Fields {
             self.wrong(field, format!("expected an overlay's id, found {}", excerpt(id)));
         }
         OverlayId::new(id)
+    }
+
+    /// A plan's id.
+    pub fn plan(&mut self, field: &str, id: &str) -> PlanId {
+        if id.is_empty() || id.len() > NAME_BYTES {
+            self.wrong(field, format!("expected a plan's id, found {}", excerpt(id)));
+        }
+        PlanId::new(id)
+    }
+
+    /// A pin's id.
+    pub fn pin(&mut self, field: &str, id: &str) -> PinId {
+        if id.is_empty() || id.len() > NAME_BYTES {
+            self.wrong(field, format!("expected a pin's id, found {}", excerpt(id)));
+        }
+        PinId::new(id)
+    }
+
+    /// A range of rows, first and last.
+    pub fn rows(&mut self, field: &str, rows: Option<(i64, i64)>) -> SeqRange {
+        let (first, last) = rows.unwrap_or((0, 0));
+        if first < 1 || last < first {
+            let found = format!("expected 1 <= first_seq <= last_seq, found {first}..{last}");
+            self.wrong(field, found);
+        }
+        SeqRange { first: Seq(first), last: Seq(last) }
     }
 
     /// A text of at most `most` bytes.

@@ -2,26 +2,30 @@
 //! render, answer; reusing everything that did not change.
 
 mod assemble;
+mod at_revision;
 mod produce;
 mod stable;
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use tokio::sync::OwnedMutexGuard;
 
-use self::produce::{Job, Produced};
+use self::produce::{Job, Produced, Summaries};
 use super::{
-    ContextInput, ContextOutput, Ctx, Error, Result, changes, factors,
+    ContextInput, ContextOutput, Ctx, Error, Result, changes, collapse, factors,
     fields::Fields,
     live::{LiveSession, State},
     model_choice::{self, ModelInput},
     off_thread,
 };
 use crate::{
-    model::{Model, OverlayId, Policy, Session, TokenBudget, View, ViewName, WireFormat},
+    model::{Model, OverlayId, Policy, Revision, Session, TokenBudget, View, ViewName, WireFormat},
+    projection::Window,
     store::{self, CommitOverlays, Committed, SessionRef, SetView, SetViewParts, Store},
 };
 
+/// Overlays that one preview shows opened.
+const MOST_EXPANDED: usize = 1024;
 /// A plan that loses a race is made again so many times.
 const MOST_ATTEMPTS: usize = 8;
 
@@ -31,7 +35,7 @@ const MOST_ATTEMPTS: usize = 8;
 ///
 /// * [`Error::InvalidField`], [`Error::InvalidPolicy`], [`Error::UnknownModel`].
 /// * [`Error::SessionNotFound`], [`Error::ViewNotFound`],
-///   [`Error::OverlayNotFound`] of one to expand.
+///   [`Error::RevisionNotFound`], [`Error::OverlayNotFound`] of one to expand.
 /// * [`Error::SessionEmpty`] where there is no message to show.
 /// * [`Error::ContextIrreducible`] where what must be shown is too large.
 pub async fn get_context(ctx: &Ctx, input: ContextInput) -> Result<Arc<ContextOutput>> {
@@ -43,33 +47,77 @@ pub async fn get_context(ctx: &Ctx, input: ContextInput) -> Result<Arc<ContextOu
     let Some(format) = input.format else {
         return Err(Error::field("format", "expected a format"));
     };
-    if input.at_revision.is_some() {
-        return Err(Error::Unimplemented);
+    if let Some(at) = input.at_revision {
+        return at_revision::context(ctx, &session, &view, format, Revision(at), &input).await;
     }
-    let live = ctx.live.get(&session);
+    let asked = Asked { session, view, format, input: &input };
+    if let Some(output) = attempt(ctx, &asked, true).await? {
+        return Ok(output);
+    }
+    // The view is from its block ratio on: a collapse comes first, as long as
+    // that may take; then whatever stage can help.
+    collapse::wait_for(ctx, &asked.session, &asked.view, most_wait(ctx, &asked).await).await;
+    attempt(ctx, &asked, false).await?.ok_or_else(|| Error::internal(NoRest))
+}
+
+/// What a caller asked for, checked.
+struct Asked<'a> {
+    session: SessionRef,
+    view: ViewName,
+    format: WireFormat,
+    input: &'a ContextInput,
+}
+
+/// An answer; `None` where a collapse has to be waited for.
+async fn attempt(
+    ctx: &Ctx,
+    asked: &Asked<'_>,
+    may_wait: bool,
+) -> Result<Option<Arc<ContextOutput>>> {
+    let Asked { session, view, format, input } = asked;
+    let live = ctx.live.get(session);
     let mut state = Arc::clone(&live.state).lock_owned().await;
-    let pending = freshen(ctx, &live, &mut state, &session).await?;
-    if names_first_model(&state, &view, &input)? {
+    let pending = freshen(ctx, &live, &mut state, session).await?;
+    if names_first_model(&state, view, input)? {
         // A view keeps the first model it is asked with for good: only one
         // under which it can be shown.
-        let mut trial = job(ctx, &state, &session, &view, format, &input).await?;
+        let mut trial = job(ctx, &state, session, view, *format, input).await?;
         trial.is_preview = true;
-        (state, _) = answer(ctx, state, &session, trial, pending).await?;
-        adopt_model(ctx, &live, &mut state, &session, &view, &input).await?;
+        (state, _) = answer(ctx, state, session, trial, pending).await?;
+        adopt_model(ctx, &live, &mut state, session, view, input).await?;
     }
-    let job = job(ctx, &state, &session, &view, format, &input).await?;
+    let mut job = job(ctx, &state, session, view, *format, input).await?;
+    if !job.is_preview {
+        job.summaries = if may_wait { Summaries::Awaited } else { Summaries::None };
+    }
     if let Some(served) = reusable(&state, &job) {
-        return Ok(served);
+        return Ok(Some(served));
     }
-    let (state, output) = answer(ctx, state, &session, job, pending).await?;
+    let (state, output) = answer(ctx, state, session, job, pending).await?;
     let bytes = state.bytes();
     drop(state);
-    ctx.live.weigh(&session, bytes);
+    ctx.live.weigh(session, bytes);
+    if output.as_ref().is_some_and(|it| it.reduction_pending && !it.preview) {
+        collapse::start(ctx, session, view);
+    }
     Ok(output)
+}
+
+/// How long a caller may wait for a collapse: the policy's time, and less than
+/// the caller's own.
+async fn most_wait(ctx: &Ctx, asked: &Asked<'_>) -> Duration {
+    let live = ctx.live.get(&asked.session);
+    let state = live.state.lock().await;
+    let seconds =
+        state.views.get(&asked.view).map_or(0, |view| view.policy.collapse.block_wait_seconds);
+    let most = Duration::from_secs(u64::try_from(seconds).unwrap_or(0));
+    // A quarter stays for what comes after it.
+    asked.input.patience.map_or(most, |patience| most.min(patience * 3 / 4))
 }
 
 fn check(fields: &mut Fields, input: &ContextInput) {
     input.model.check(fields, "model");
+    at_revision::check(fields, input);
     fields.name("lane", &input.lane);
     if input.format.is_none() {
         fields.wrong("format", "expected a format, found none");
@@ -79,6 +127,11 @@ fn check(fields: &mut Fields, input: &ContextInput) {
     }
     if !input.preview && !input.expand_overlay_ids.is_empty() {
         fields.wrong("expand_overlay_ids", "expected with `preview` only");
+    }
+    let opened = input.expand_overlay_ids.len();
+    if opened > MOST_EXPANDED {
+        let found = format!("expected at most {MOST_EXPANDED}, found {opened}");
+        fields.wrong("expand_overlay_ids", found);
     }
 }
 
@@ -182,6 +235,7 @@ async fn job(
         expand,
         explain: input.explain,
         now: ctx.clock.now(),
+        summaries: Summaries::AtOnce,
         fired: Vec::new(),
     })
 }
@@ -228,7 +282,7 @@ async fn answer(
     session: &SessionRef,
     mut job: Job,
     pending_bytes: usize,
-) -> Result<(OwnedMutexGuard<State>, Arc<ContextOutput>)> {
+) -> Result<(OwnedMutexGuard<State>, Option<Arc<ContextOutput>>)> {
     for attempt in 0..MOST_ATTEMPTS {
         if attempt + 1 == MOST_ATTEMPTS {
             job.is_preview = true;
@@ -243,8 +297,9 @@ async fn answer(
         let commit = match produced? {
             Produced::Answer(output) => {
                 note_served(&mut state, &job, &output);
-                return Ok((state, output));
+                return Ok((state, Some(output)));
             }
+            Produced::Wait => return Ok((state, None)),
             Produced::Commit(commit) => *commit,
         };
         match commit_overlays(ctx, session, commit).await {
@@ -291,7 +346,8 @@ pub(super) async fn view_budget(
     let mut state = Arc::clone(&live.state).lock_owned().await;
     let pending = freshen(ctx, &live, &mut state, &id).await?;
     let input = ContextInput { preview: true, model: ModelInput::default(), ..Default::default() };
-    let job = job(ctx, &state, &id, &view.name, WireFormat::Typed, &input).await?;
+    let mut job = job(ctx, &state, &id, &view.name, WireFormat::Typed, &input).await?;
+    job.summaries = Summaries::None;
     let ids = Arc::clone(&ctx.ids);
     let budget = off_thread(pending, move || {
         let budget = produce::budget(&mut state, &job, &*ids);
@@ -300,4 +356,18 @@ pub(super) async fn view_budget(
     .await?;
     ctx.live.weigh(&id, budget.0);
     Ok(Some(budget.1?))
+}
+
+/// The window of a view under its own model, and what stands in it besides
+/// messages.
+pub(super) async fn view_window(
+    ctx: &Ctx,
+    state: &State,
+    session: &SessionRef,
+    view: &ViewName,
+) -> Result<Window> {
+    let known = state.views.get(view).ok_or_else(|| Error::ViewNotFound(view.to_string()))?;
+    let input = ContextInput { preview: true, ..Default::default() };
+    let job = job(ctx, state, session, view, WireFormat::Typed, &input).await?;
+    Ok(produce::window(&job, &known.policy, &produce::shown_items(&state.items, view)))
 }

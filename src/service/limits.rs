@@ -1,5 +1,7 @@
 //! How much of what a client may send.
 
+use std::time::Duration;
+
 /// The sizes that requests are held to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Limits {
@@ -17,10 +19,16 @@ pub struct Limits {
     pub context_item_bytes: usize,
     /// Labels of one session.
     pub labels: usize,
+    /// Views of one session.
+    pub views: usize,
+    /// Pins of one view.
+    pub pins: usize,
     /// Bytes of an answer, where the caller names no limit.
     pub response_bytes: usize,
     /// Bytes of a rendered request, where the model names no limit.
     pub rendered_bytes: i64,
+    /// How long a summarizer may take for one summary.
+    pub summarizer: Duration,
 }
 
 impl Default for Limits {
@@ -33,9 +41,13 @@ impl Default for Limits {
             context_items: 256,
             context_item_bytes: MIB,
             labels: 64,
+            views: 64,
+            // With the longest reasons they still fit into one answer.
+            pins: 512,
             // What stock clients take, less what surrounds a message.
             response_bytes: 4 * MIB - 64 * 1024,
             rendered_bytes: 20 * 1024 * 1024,
+            summarizer: Duration::from_secs(60),
         }
     }
 }
@@ -51,7 +63,9 @@ pub const CHUNK_BYTES: usize = 256 * 1024;
 
 /// Bytes of an author or a lane.
 pub const NAME_BYTES: usize = 256;
-/// Bytes of a display name, a label's value or a reason.
+/// Bytes of a display name or a label's value.
 pub const TEXT_BYTES: usize = 1024;
+/// Bytes of a reason.
+pub const REASON_BYTES: usize = 4096;
 /// Characters of a request id.
 pub const REQUEST_ID_BYTES: usize = 128;

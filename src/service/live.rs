@@ -16,9 +16,15 @@ use std::{
     },
 };
 
-pub(super) use state::{Pieces, Rendering, Served, State, ViewState};
+pub(super) use state::{Pieces, Rendering, Served, State, ViewState, as_of, sizes};
 
-use crate::{model::Revision, store::SessionRef};
+use tokio::sync::OwnedMutexGuard;
+
+use super::{Ctx, Error, Result};
+use crate::{
+    model::{Revision, Session},
+    store::SessionRef,
+};
 
 /// Bytes that states hold together, by default.
 const DEFAULT_BYTES: usize = 256 * 1024 * 1024;
@@ -55,6 +61,52 @@ impl LiveSession {
     /// The newest revision that a write made, as far as it was told.
     pub(super) fn newest(&self) -> Revision {
         Revision(self.newest.load(Ordering::Acquire))
+    }
+}
+
+/// The session's state, up to the newest revision that was told, for as long as
+/// the caller holds it.
+///
+/// # Errors
+///
+/// [`Error::SessionNotFound`]; nothing of it is kept then.
+pub(super) async fn loaded(ctx: &Ctx, session: &SessionRef) -> Result<OwnedMutexGuard<State>> {
+    let live = ctx.live.get(session);
+    let mut state = Arc::clone(&live.state).lock_owned().await;
+    let is_new = state.session.as_ref().is_some_and(|known| known.revision >= live.newest());
+    if !is_new {
+        let came = state.refresh(ctx, session).await;
+        if matches!(came, Err(Error::SessionNotFound(_))) {
+            ctx.live.forget(session);
+        }
+        came?;
+        ctx.live.weigh(session, state.bytes());
+    }
+    state.catch_up();
+    Ok(state)
+}
+
+/// The session, and its state in memory as it happens to be: nobody else looks
+/// at that or changes it for as long as the caller holds it.
+///
+/// # Errors
+///
+/// [`Error::SessionNotFound`]; nothing of it is kept then.
+pub(super) async fn locked(
+    ctx: &Ctx,
+    session: &SessionRef,
+) -> Result<(OwnedMutexGuard<State>, Session)> {
+    let live = ctx.live.get(session);
+    let state = Arc::clone(&live.state).lock_owned().await;
+    match ctx.store.get_session(session).await {
+        Ok(known) => Ok((state, known)),
+        Err(err) => {
+            let err = Error::from(err);
+            if matches!(err, Error::SessionNotFound(_)) {
+                ctx.live.forget(session);
+            }
+            Err(err)
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! What the use cases on overlays are asked and what they answer. Text from a
 //! client is unchecked here; the use case checks it.
 
-use crate::model::{Overlay, OverlayId, Revision};
+use crate::model::{Overlay, OverlayId, Pin, Revision};
 
 /// Names a piece of content, as a client wrote it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -83,6 +83,8 @@ pub struct RollbackOutput {
     pub revision: Revision,
     /// The overlay in force that still hides its rows.
     pub hidden_by: Option<OverlayId>,
+    /// The pin that was asked for.
+    pub pin: Option<Pin>,
 }
 
 /// Which overlays to list.

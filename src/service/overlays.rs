@@ -1,32 +1,27 @@
-//! Reductions by hand: clears, snips and rollbacks; and looking at overlays.
-
-use std::sync::Arc;
+//! Reductions by hand: clears and snips.
 
 use super::{
-    ClearInput, ContentInput, Ctx, Error, ListOverlaysInput, ListOverlaysOutput, OverlayOutput,
-    Result, RollbackInput, RollbackOutput, SnipInput, changes,
+    ClearInput, ContentInput, Ctx, Error, OverlayOutput, Result, SnipInput,
     fields::{Fields, request_key},
     get_context::commit_overlays,
-    live::State,
-    page,
+    limits::MIB,
+    live::{self, State},
 };
 use crate::{
     model::{
         BlockKind, Cause, Cleared, ContentRef, Overlay, OverlayId, OverlayKind, Revision, RowSet,
-        Seq, SeqRange, ToolOutput, ViewName,
+        Seq, ToolOutput, ViewName,
     },
     projection::{self, ManualSnip},
-    store::{
-        self, CommitOverlays, PlannedOn, RequestKey, RollbackOverlay, RolledBack, SessionRef, Store,
-    },
+    store::{self, CommitOverlays, PlannedOn, RequestKey, SessionRef},
 };
 
 /// Pieces of one clear.
 const MOST_CONTENTS: usize = 4096;
-/// Bytes of a reason.
-const MOST_REASON_BYTES: usize = 4096;
 /// Bytes of a marker, or of what is shown instead of a piece.
-const MOST_SHOWN_BYTES: usize = 64 * 1024;
+pub(super) const MOST_SHOWN_BYTES: usize = 64 * 1024;
+/// Bytes of what is shown instead of all pieces: the answer holds it.
+const MOST_CLEAR_BYTES: usize = MIB;
 
 /// Shows content shorter, by hand, protected or not.
 ///
@@ -48,6 +43,11 @@ pub async fn create_clear(ctx: &Ctx, input: ClearInput) -> Result<OverlayOutput>
         let found = input.contents.len();
         fields.wrong("contents", format!("expected 1 to {MOST_CONTENTS}, found {found}"));
     }
+    let shown = input.contents.len().saturating_mul(input.shown_as.len());
+    if shown > MOST_CLEAR_BYTES {
+        let found = format!("expected at most {MOST_CLEAR_BYTES} bytes in all, found {shown}");
+        fields.wrong("shown_as", found);
+    }
     let contents: Vec<ContentRef> = (0..)
         .zip(&input.contents)
         .filter_map(|(index, content)| content_ref(&mut fields, index, content))
@@ -57,9 +57,7 @@ pub async fn create_clear(ctx: &Ctx, input: ClearInput) -> Result<OverlayOutput>
     if let Some(known) = replay(ctx, &session, &view, request.as_ref()).await? {
         return Ok(known);
     }
-    let live = ctx.live.get(&session);
-    let mut state = live.state.lock().await;
-    state.refresh(ctx, &session).await?;
+    let mut state = live::loaded(ctx, &session).await?;
     let cleared = cleared(&state, &view, &contents, &input.shown_as)?;
     let rows = RowSet::of(contents.iter().map(|content| content.seq).collect());
     let id = OverlayId::new(&ctx.ids.next());
@@ -84,15 +82,13 @@ pub async fn create_snip(ctx: &Ctx, input: SnipInput) -> Result<OverlayOutput> {
     fields.name("author", &input.author);
     fields.request_id(&input.request_id);
     check_shown(&mut fields, "marker", &input.marker);
-    let rows = range(&mut fields, input.rows);
+    let rows = fields.rows("rows", input.rows);
     fields.finish()?;
     let request = request_key(&input.request_id, || digest_of_snip(&input, &view));
     if let Some(known) = replay(ctx, &session, &view, request.as_ref()).await? {
         return Ok(known);
     }
-    let live = ctx.live.get(&session);
-    let mut state = live.state.lock().await;
-    state.refresh(ctx, &session).await?;
+    let mut state = live::loaded(ctx, &session).await?;
     let newest = state.history.newest();
     if rows.last > newest {
         return Err(Error::RangeNotFound { first: rows.first, last: rows.last, newest });
@@ -113,105 +109,6 @@ pub async fn create_snip(ctx: &Ctx, input: SnipInput) -> Result<OverlayOutput> {
         ..blank(id, &view, OverlayKind::Snip, ctx.clock.now())
     };
     commit(ctx, &session, &mut state, overlay, request).await
-}
-
-/// Takes one overlay out of the view, at any depth.
-///
-/// # Errors
-///
-/// * [`Error::InvalidField`].
-/// * [`Error::SessionNotFound`], [`Error::OverlayNotFound`].
-/// * [`Error::AlreadyRolledBack`].
-pub async fn rollback_overlay(ctx: &Ctx, input: RollbackInput) -> Result<RollbackOutput> {
-    let mut fields = Fields::new();
-    let session = fields.session("session_id", &input.session_id);
-    let overlay = fields.overlay("overlay_id", &input.overlay_id);
-    fields.name("author", &input.author);
-    fields.text("reason", &input.reason, MOST_REASON_BYTES);
-    fields.finish()?;
-    if input.pin {
-        // Pins come with the collapse store.
-        return Err(Error::Unimplemented);
-    }
-    let rollback = RollbackOverlay {
-        session: session.clone(),
-        overlay,
-        clears_too: input.clears_too,
-        pin: None,
-        reason: input.reason,
-        author: input.author,
-        at: ctx.clock.now(),
-    };
-    let work = |store: Arc<dyn Store>| async move { store.rollback_overlay(rollback).await };
-    let rolled_back =
-        changes::write(ctx, &session, work, |done: &RolledBack| done.revision).await?;
-    Ok(RollbackOutput {
-        overlay: rolled_back.overlay,
-        revision: rolled_back.revision,
-        hidden_by: rolled_back.hidden_by,
-    })
-}
-
-/// Gets one overlay, whole.
-///
-/// # Errors
-///
-/// [`Error::InvalidField`], [`Error::SessionNotFound`],
-/// [`Error::OverlayNotFound`].
-pub async fn get_overlay(ctx: &Ctx, session_id: &str, overlay: &str) -> Result<Overlay> {
-    let mut fields = Fields::new();
-    let session = fields.session("session_id", session_id);
-    let overlay = fields.overlay("overlay_id", overlay);
-    fields.finish()?;
-    Ok(ctx.store.get_overlay(&session, &overlay).await?)
-}
-
-/// Lists a view's overlays in the order of what they cover.
-///
-/// # Errors
-///
-/// [`Error::InvalidField`], [`Error::InvalidPageToken`],
-/// [`Error::SessionNotFound`], [`Error::ViewNotFound`].
-pub async fn list_overlays(ctx: &Ctx, input: ListOverlaysInput) -> Result<ListOverlaysOutput> {
-    let mut fields = Fields::new();
-    let session = fields.session("session_id", &input.session_id);
-    let view = fields.view("view", &input.view);
-    let size = page::size(&mut fields, input.page_size);
-    fields.finish()?;
-    let query = page::Query::new("list_overlays")
-        .with(session.id.as_str())
-        .with(view.as_str())
-        .with(if input.include_rolled_back { "all" } else { "in_force" });
-    let after: Option<(Seq, OverlayId)> = query
-        .key(&input.page_token)?
-        .map(|key| {
-            let key = String::from_utf8(key).map_err(|_| Error::InvalidPageToken)?;
-            let (seq, id) = key.split_once(' ').ok_or(Error::InvalidPageToken)?;
-            let seq = seq.parse().map_err(|_| Error::InvalidPageToken)?;
-            Ok::<_, Error>((Seq(seq), OverlayId::new(id)))
-        })
-        .transpose()?;
-    let known = ctx.store.get_session(&session).await?;
-    if known.views.iter().all(|it| it.name != view) {
-        return Err(Error::ViewNotFound(view.to_string()));
-    }
-    let mut all = ctx.store.list_overlays(&session, &view, input.include_rolled_back).await?;
-    all.sort_by_key(place);
-    let mut overlays: Vec<Overlay> = all
-        .into_iter()
-        .filter(|it| after.as_ref().is_none_or(|after| place(it) > *after))
-        .collect();
-    let is_more = overlays.len() > size;
-    overlays.truncate(size);
-    let next = overlays.last().filter(|_| is_more).map(place);
-    let next_page_token =
-        next.map_or_else(String::new, |(seq, id)| query.token(format!("{seq} {id}").as_bytes()));
-    Ok(ListOverlaysOutput { overlays, next_page_token })
-}
-
-fn place(overlay: &Overlay) -> (Seq, OverlayId) {
-    let first = overlay.covered.ranges().first().map_or(Seq(0), |range| range.first);
-    (first, overlay.id.clone())
 }
 
 /// Commits a reduction made by hand, where it makes the view smaller.
@@ -250,7 +147,7 @@ async fn commit(
 
 /// The answer of an earlier request of that id, before anything is checked
 /// against a state that the earlier request has changed.
-async fn replay(
+pub(super) async fn replay(
     ctx: &Ctx,
     session: &SessionRef,
     view: &ViewName,
@@ -359,14 +256,6 @@ fn content_ref(fields: &mut Fields, index: usize, content: &ContentInput) -> Opt
     fields
         .wrong(format!("contents[{index}]"), "expected a seq from 1, a block and an output from 0");
     None
-}
-
-fn range(fields: &mut Fields, rows: Option<(i64, i64)>) -> SeqRange {
-    let (first, last) = rows.unwrap_or((0, 0));
-    if first < 1 || last < first {
-        fields.wrong("rows", format!("expected 1 <= first_seq <= last_seq, found {first}..{last}"));
-    }
-    SeqRange { first: Seq(first), last: Seq(last) }
 }
 
 fn blank(

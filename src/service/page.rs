@@ -6,11 +6,30 @@
 
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 
-use super::{Error, Result, fields::Fields};
+use super::{Error, Result, fields::Fields, limits::MIB};
 
 const DEFAULT_SIZE: usize = 50;
 const MOST: usize = 1000;
 const CHECKSUM_BYTES: usize = 16;
+
+/// Bytes of a page, below what stock clients take: it ends early rather than
+/// outgrow them.
+pub(super) const PAGE_BYTES: usize = 3 * MIB;
+
+/// The bytes that are left of a page.
+#[derive(Debug, Default)]
+pub(super) struct Room {
+    used: usize,
+}
+
+impl Room {
+    /// Says whether `bytes` more fit in; the first always do.
+    pub(super) fn takes(&mut self, bytes: usize) -> bool {
+        let is_first = self.used == 0;
+        self.used += bytes;
+        is_first || self.used <= PAGE_BYTES
+    }
+}
 
 /// How many entries a page holds.
 pub fn size(fields: &mut Fields, page_size: i32) -> usize {
@@ -103,6 +122,17 @@ mod tests {
             assert!(matches!(query.key(token), Err(Error::InvalidPageToken)), "{token}");
         }
         assert_eq!(query.key("").unwrap(), None);
+    }
+
+    #[test]
+    fn a_page_takes_what_fits_and_at_least_one() {
+        let mut room = Room::default();
+        assert!(room.takes(PAGE_BYTES + 1), "the first");
+        assert!(!room.takes(1));
+        let mut room = Room::default();
+        assert!(room.takes(1));
+        assert!(room.takes(PAGE_BYTES - 1));
+        assert!(!room.takes(1));
     }
 
     #[test]

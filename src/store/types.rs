@@ -372,7 +372,7 @@ pub struct Plan {
     pub covered: RowSet,
     /// The rows between them that it will keep.
     pub kept: RowSet,
-    /// Every overlay in force in the view that shares a row with `covered` or
+    /// Every overlay in force in the view that covers a row of `covered` or
     /// `kept` (clears too), by commit revision.
     pub overlays: Vec<OverlayId>,
     /// Every pin of the view that shares a row with `covered` or `kept`, by
@@ -394,6 +394,27 @@ pub struct Plan {
     pub expire_time: Timestamp,
     /// How it ended, if it did.
     pub end: Option<PlanEnd>,
+}
+
+impl Plan {
+    /// The rows that it holds: those that it covers and those that it keeps.
+    #[must_use]
+    pub fn rows(&self) -> RowSet {
+        self.covered.union(&self.kept)
+    }
+
+    /// Says whether an overlay that covers `rows`, or a pin of them, belongs to
+    /// what the plan saw: whether it shares a row with the plan's.
+    #[must_use]
+    pub fn sees(&self, rows: &RowSet) -> bool {
+        self.covered.intersects(rows) || self.kept.intersects(rows)
+    }
+
+    /// Says whether it holds at a moment: it has neither ended nor expired.
+    #[must_use]
+    pub fn holds_at(&self, now: Timestamp) -> bool {
+        self.end.is_none() && self.expire_time > now
+    }
 }
 
 /// How a plan ended.

@@ -4,9 +4,23 @@
 //! Start reading at [`Task`], then at [`Summarizer`]. [`extractive`] needs
 //! neither network nor model and gives the same text for the same task.
 
+mod check;
+mod extractive;
+mod layout;
+mod material;
+mod text;
+
 use std::sync::Arc;
 
 use async_trait::async_trait;
+
+pub use self::{
+    check::{Detail, Limits, Rejected, check},
+    extractive::{Extractive, extractive},
+    layout::layout_instructions,
+    material::{MaterialText, material_text, material_tokens},
+};
+pub use crate::policies::Template;
 
 use crate::model::{Row, Seq, SeqRange};
 

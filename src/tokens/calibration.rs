@@ -48,6 +48,17 @@ pub fn calibrate(tokens: i64, factor: f64) -> i64 {
     (tokens as f64 * bounded(factor) - 1e-6).ceil() as i64
 }
 
+/// The most estimated tokens that count as at most `tokens` once calibrated.
+#[must_use]
+#[expect(
+    clippy::cast_precision_loss,
+    clippy::cast_possible_truncation,
+    reason = "token counts are far below 2^52; a cast of a float saturates"
+)]
+pub fn uncalibrate(tokens: i64, factor: f64) -> i64 {
+    (tokens as f64 / bounded(factor) + 1e-6).floor() as i64
+}
+
 fn bounded(factor: f64) -> f64 {
     if factor.is_nan() { 1.0 } else { factor.clamp(LEAST, MOST) }
 }

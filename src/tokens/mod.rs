@@ -17,7 +17,7 @@ pub mod models;
 mod opaque;
 mod text;
 
-pub use calibration::{calibrate, learn};
+pub use calibration::{calibrate, learn, uncalibrate};
 pub use image::{dimensions, image};
 pub use message::{MESSAGE_TOKENS, SYNTHETIC_RESULT_TOKENS, block, message, output};
 pub use models::{ModelInfo, Models, ModelsError, ThinkingRegime};

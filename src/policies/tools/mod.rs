@@ -1,11 +1,16 @@
-//! Which tools are of a class, and which file a call names.
+//! Which tools are of a class, which file a call names, and what it does.
 //!
 //! A policy speaks of classes; agents call the same thing by different names.
 //! The table between them is `tools.toml`. The functions of this module ask
-//! the embedded one.
+//! the embedded one. [`Tools::action_of`] is the one place that reads what a
+//! call's arguments say.
 
+mod action;
 mod arguments;
 mod class;
+mod paths;
+mod shell;
+mod words;
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -14,8 +19,12 @@ use std::{
 
 use serde::Deserialize;
 
-use self::arguments::{patched_file, text_of};
-pub use self::class::ToolClass;
+use self::arguments::{Arguments, first_text, patched_file, text_of};
+pub use self::{
+    action::{Access, Action, ActionKind, FileUse, Part},
+    class::ToolClass,
+    paths::is_absolute,
+};
 
 static EMBEDDED: LazyLock<Tools> = LazyLock::new(|| {
     // A test holds that the embedded text can be read.
@@ -29,6 +38,8 @@ pub struct Tools {
     classes: HashMap<String, ToolClass>,
     split: Split,
     paths: Paths,
+    commands: Keys,
+    searches: Keys,
 }
 
 #[derive(Deserialize)]
@@ -40,6 +51,10 @@ struct File {
     split: Split,
     #[serde(default)]
     paths: Paths,
+    #[serde(default)]
+    commands: Keys,
+    #[serde(default)]
+    searches: Keys,
 }
 
 /// Tools whose `command` argument says what a call does.
@@ -61,6 +76,18 @@ struct Paths {
     keys: Vec<String>,
     #[serde(default)]
     patches: Vec<String>,
+    #[serde(default)]
+    opened: Vec<String>,
+}
+
+/// The arguments that say what is asked for, and from which folder.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Keys {
+    #[serde(default)]
+    keys: Vec<String>,
+    #[serde(default)]
+    folders: Vec<String>,
 }
 
 /// What is wrong with a table of aliases.
@@ -100,7 +127,8 @@ impl Tools {
         for name in &mut file.split.tools {
             *name = normalized(name);
         }
-        Ok(Self { classes, split: file.split, paths: file.paths })
+        let File { split, paths, commands, searches, .. } = file;
+        Ok(Self { classes, split, paths, commands, searches })
     }
 
     /// Reads a table whose names go before those of the embedded one; it may
@@ -117,6 +145,13 @@ impl Tools {
         tools.split.write.extend(own.split.write);
         tools.paths.keys.splice(0..0, own.paths.keys);
         tools.paths.patches.splice(0..0, own.paths.patches);
+        tools.paths.opened.extend(own.paths.opened);
+        for (keys, own) in
+            [(&mut tools.commands, own.commands), (&mut tools.searches, own.searches)]
+        {
+            keys.keys.splice(0..0, own.keys);
+            keys.folders.splice(0..0, own.folders);
+        }
         Ok(tools)
     }
 
@@ -131,15 +166,19 @@ impl Tools {
     #[must_use]
     pub fn class_of_call(&self, tool: &str, input_json: &[u8]) -> Option<ToolClass> {
         let class = self.class_of(tool)?;
+        let arguments = arguments::read(input_json);
+        Some(arguments.map_or(class, |it| self.class_by(class, tool, &it)))
+    }
+
+    fn class_by(&self, class: ToolClass, tool: &str, arguments: &Arguments<'_>) -> ToolClass {
         if !self.split.tools.contains(&normalized(tool)) {
-            return Some(class);
+            return class;
         }
-        let command = arguments::read(input_json).and_then(|args| text_of(&args, "command"));
-        Some(match command {
+        match text_of(arguments, "command") {
             Some(command) if self.split.read.contains(&command) => ToolClass::Read,
             Some(command) if self.split.write.contains(&command) => ToolClass::Write,
             _ => class,
-        })
+        }
     }
 
     /// Says whether a policy's list of classes and tool names has this tool.
@@ -176,7 +215,7 @@ impl Tools {
             return std::str::from_utf8(input_json).ok().and_then(patched_file);
         };
         let patched = |key| text_of(&arguments, key).as_deref().and_then(patched_file);
-        let named = self.paths.keys.iter().find_map(|key| text_of(&arguments, key));
+        let named = first_text(&arguments, &self.paths.keys);
         named.or_else(|| self.paths.patches.iter().find_map(|key| patched(key)))
     }
 }
@@ -197,6 +236,12 @@ pub fn selects(list: &[String], tool: &str) -> bool {
 #[must_use]
 pub fn path_of(tool: &str, input_json: &[u8]) -> Option<String> {
     Tools::embedded().path_of(tool, input_json)
+}
+
+/// [`Tools::action_of`] of the embedded table.
+#[must_use]
+pub fn action_of(tool: &str, input_json: &[u8], opened: Option<&str>) -> Option<Action> {
+    Tools::embedded().action_of(tool, input_json, opened)
 }
 
 fn normalized(name: &str) -> String {

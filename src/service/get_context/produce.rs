@@ -7,13 +7,17 @@ use super::assemble::{self, Made};
 use crate::{
     id::IdSource,
     model::{
-        ContextItem, Model, Overlay, OverlayId, Policy, Revision, StageKind, Timestamp,
-        TokenBudget, ViewName, WireFormat, shown::Entry,
+        ContextItem, Model, Overlay, OverlayId, Policy, Revision, RowSet, SeqRange, StageKind,
+        Timestamp, TokenBudget, ViewName, WireFormat, shown::Entry,
     },
-    projection::{self, Circumstances, History, Irreducible, Lens, Memo, Plan, Sight, Window},
+    projection::{
+        self, Circumstances, Collapsing, History, Irreducible, Lens, Memo, Plan, Segment, Sight,
+        Window,
+    },
     render::{self, AssembleOptions, Part, Rendered, RoundStyle},
     service::{
         ContextOutput, Error, Result,
+        collapse::{self, leased_rows},
         live::{Rendering, Served, State, ViewState},
         model_choice,
     },
@@ -34,13 +38,28 @@ pub(super) struct Job {
     pub expand: Vec<OverlayId>,
     pub explain: bool,
     pub now: Timestamp,
+    /// Where the summaries of a collapse come from.
+    pub summaries: Summaries,
     /// Stages that acted in an earlier attempt, and why.
     pub fired: Vec<(StageKind, &'static str)>,
+}
+
+/// Where the summaries of a collapse come from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Summaries {
+    /// The embedded summarizer, at once: for who only looks.
+    AtOnce,
+    /// The background; the caller can wait for it.
+    Awaited,
+    /// Nowhere: the view as it is.
+    None,
 }
 
 pub(super) enum Produced {
     Answer(Arc<ContextOutput>),
     Commit(Box<CommitOverlays>),
+    /// A collapse must come first: ask again once it has, or was waited for.
+    Wait,
 }
 
 /// A second rendering is allowed for so much of a difference in bytes.
@@ -71,7 +90,9 @@ pub(super) fn produce(state: &mut State, job: &mut Job, ids: &dyn IdSource) -> R
     let session = session.as_ref().ok_or(Error::SessionEmpty)?;
     let view = views.get_mut(&job.view).ok_or_else(|| Error::ViewNotFound(job.view.to_string()))?;
     let mut apart = Apart::of(job, view, history);
+    let (leased, pinned) = (leased_rows(view, job.now), pinned(view, job));
     let ViewState { view: set, overlays, sight, memo, rendered, served, newest, .. } = view;
+    let recorded = Recorded { overlays, pinned: &pinned, leased: &leased };
     let (sight, memo, rendering) = match &mut apart {
         None => (&*sight, memo, rendered.entry(job.format).or_default()),
         Some(apart) => (&apart.sight, &mut apart.memo, &mut apart.rendering),
@@ -80,7 +101,7 @@ pub(super) fn produce(state: &mut State, job: &mut Job, ids: &dyn IdSource) -> R
     let lens = Lens { history, sight, shown: history.shown_to(job.lane()) };
     let mut window = window(job, sight.policy(), &items);
     for _ in 0..MOST_RENDERINGS {
-        let plan = run_plan(lens, overlays, memo, job, window, ids);
+        let plan = run_plan(lens, recorded, memo, job, window, ids);
         if let Some(stuck) = plan.irreducible {
             return Err(irreducible(window, stuck));
         }
@@ -89,14 +110,10 @@ pub(super) fn produce(state: &mut State, job: &mut Job, ids: &dyn IdSource) -> R
             let commit = commit(job, plan, set.reductions_revision);
             return Ok(Produced::Commit(Box::new(commit)));
         }
-        if plan.composed.entries.is_empty() {
-            return Err(Error::SessionEmpty);
+        if plan.waits {
+            return Ok(Produced::Wait);
         }
-        let rendered = render(&plan, sight.policy(), job.format, &items, rendering);
-        if rendered.messages.is_empty() && rendered.typed.is_empty() {
-            // Rounds without content: a request without messages is none.
-            return Err(Error::SessionEmpty);
-        }
+        let rendered = render(&plan, sight.policy(), job.format, &items, rendering)?;
         let bytes = assemble::bytes(&rendered);
         if bytes > window.bytes_limit {
             window.bytes_ratio = ratio(bytes, plan.composed.bytes()) * BYTES_SLACK;
@@ -126,7 +143,9 @@ pub(super) fn budget(state: &mut State, job: &Job, ids: &dyn IdSource) -> Result
     let items = shown_items(items, &job.view);
     let window = window(job, &view.policy, &items);
     let lens = Lens { history, sight: &view.sight, shown: history.shown_to(job.lane()) };
-    let plan = run_plan(lens, &view.overlays, &mut view.memo, job, window, ids);
+    let (leased, pinned) = (leased_rows(view, job.now), pinned(view, job));
+    let recorded = Recorded { overlays: &view.overlays, pinned: &pinned, leased: &leased };
+    let plan = run_plan(lens, recorded, &mut view.memo, job, window, ids);
     Ok(assemble::budget(&plan.composed, window, session, &items, job, &view.policy))
 }
 
@@ -154,7 +173,7 @@ fn bound(served: &mut HashMap<(WireFormat, String), Served>, job: &Job) {
 }
 
 /// The items that a view shows, in the order of their names.
-fn shown_items(items: &[ContextItem], view: &ViewName) -> Vec<ContextItem> {
+pub(super) fn shown_items(items: &[ContextItem], view: &ViewName) -> Vec<ContextItem> {
     let mut shown: Vec<ContextItem> = items
         .iter()
         .filter(|it| it.view.as_ref().is_none_or(|name| name == view))
@@ -164,7 +183,7 @@ fn shown_items(items: &[ContextItem], view: &ViewName) -> Vec<ContextItem> {
     shown
 }
 
-fn window(job: &Job, policy: &Policy, items: &[ContextItem]) -> Window {
+pub(super) fn window(job: &Job, policy: &Policy, items: &[ContextItem]) -> Window {
     use crate::model::Placement;
     let around: i64 = items.iter().map(|item| item.tokens).sum();
     let tells = |item: &ContextItem| matches!(item.placement, Placement::System | Placement::Tools);
@@ -179,23 +198,57 @@ fn window(job: &Job, policy: &Policy, items: &[ContextItem]) -> Window {
     }
 }
 
+/// The rows that no automatic stage takes: the pinned ones, and what a preview
+/// opens, for else pressure would close it again at once.
+fn pinned(view: &ViewState, job: &Job) -> Vec<SeqRange> {
+    let opened = view.overlays.iter().filter(|overlay| job.expand.contains(&overlay.id));
+    let opened = opened.flat_map(|overlay| overlay.covered.ranges());
+    let rows = view.pins.iter().map(|pin| &pin.rows).chain(opened);
+    RowSet::of_ranges(rows.copied().collect()).ranges().to_vec()
+}
+
+/// What of a view is on record beside rows.
+#[derive(Clone, Copy)]
+struct Recorded<'a> {
+    overlays: &'a [Overlay],
+    pinned: &'a [SeqRange],
+    leased: &'a [RowSet],
+}
+
 fn run_plan(
     lens: Lens<'_>,
-    ever: &[Overlay],
+    recorded: Recorded<'_>,
     memo: &mut Memo,
     job: &Job,
     window: Window,
     ids: &dyn IdSource,
 ) -> Plan {
+    let ever = recorded.overlays;
     let in_force = ever.iter().filter(|overlay| overlay.rollback.is_none());
     let in_force = in_force.filter(|overlay| !job.expand.contains(&overlay.id));
+    let in_force: Vec<Overlay> = in_force.cloned().collect();
+    let template = &lens.sight.policy().collapse.template;
+    let at_once =
+        |segment: &Segment| collapse::extractive(lens.history, &in_force, template, segment);
+    // Who only looks waits for nobody, and neither does who asks for the first
+    // context of a long history that just came.
+    let is_first = !ever.iter().any(|it| it.stage == StageKind::Collapse.name());
+    let collapsing = match job.summaries {
+        Summaries::AtOnce => Collapsing::Now(&at_once),
+        Summaries::Awaited if is_first => Collapsing::FirstNow(&at_once),
+        Summaries::Awaited => Collapsing::Later { may_wait: true },
+        Summaries::None => Collapsing::Later { may_wait: false },
+    };
     let facts = Circumstances {
         policy: lens.sight.policy(),
         window,
         now: job.now,
-        pins: &[],
+        pins: recorded.pinned,
         ever,
         view: &job.view,
+        leased: recorded.leased,
+        refused: &[],
+        collapsing,
     };
     // What is only looked at gets no id that anybody could ask for, and the
     // same preview is the same bytes.
@@ -207,7 +260,7 @@ fn run_plan(
         }
         OverlayId::new(&ids.next())
     };
-    projection::plan(lens, &facts, in_force.cloned().collect(), memo, &mut new_id)
+    projection::plan(lens, &facts, in_force.clone(), memo, &mut new_id)
 }
 
 fn note_fired(job: &mut Job, plan: &Plan) {
@@ -231,15 +284,19 @@ fn commit(job: &Job, plan: Plan, planned_at: Revision) -> CommitOverlays {
     }
 }
 
-fn render(
+/// The request. [`Error::SessionEmpty`] where nothing is shown.
+pub(super) fn render(
     plan: &Plan,
     policy: &Policy,
     format: WireFormat,
     items: &[ContextItem],
     rendering: &mut Rendering,
-) -> Rendered {
+) -> Result<Rendered> {
     let style = RoundStyle { format, label_authors: policy.render.label_authors };
     let entries = &plan.composed.entries;
+    if entries.is_empty() {
+        return Err(Error::SessionEmpty);
+    }
     if rendering.len() > 2 * entries.len() + 64 {
         let shown: std::collections::HashSet<_> =
             plan.composed.rounds().map(|round| round.id).collect();
@@ -263,7 +320,12 @@ fn render(
         })
         .collect();
     let options = AssembleOptions { format, cache_marks: &policy.render.cache_marks, items };
-    render::assemble(&parts, &options)
+    let rendered = render::assemble(&parts, &options);
+    if rendered.messages.is_empty() && rendered.typed.is_empty() {
+        // Rounds without content: a request without messages is none.
+        return Err(Error::SessionEmpty);
+    }
+    Ok(rendered)
 }
 
 #[expect(clippy::cast_precision_loss, reason = "requests are far below 2^52 bytes")]

@@ -6,12 +6,14 @@ use bytes::Bytes;
 
 use crate::{
     model::{
-        ContextItem, Overlay, Policy, Revision, Row, Seq, Session, Timestamp, TokenBudget, View,
-        ViewName, WireFormat, shown::ShownRound,
+        ContextItem, Overlay, Pin, Policy, Revision, Row, Seq, Session, Timestamp, TokenBudget,
+        View, ViewName, WireFormat, shown::ShownRound,
     },
     projection::{History, Memo, Sight, Sizes},
     render::RenderedRound,
-    service::{ContextOutput, Ctx, Error, Result, limits::OFF_THREAD_BYTES, model_choice},
+    service::{
+        ContextOutput, Ctx, Error, Result, collapse::Lease, limits::OFF_THREAD_BYTES, model_choice,
+    },
     store::{Appended, ItemAt, NewRow, RowsQuery, SessionRef},
 };
 
@@ -47,6 +49,10 @@ pub(crate) struct ViewState {
     pub policy: Arc<Policy>,
     /// Every overlay that it ever had, by commit revision.
     pub overlays: Vec<Overlay>,
+    /// Its pins that hold, by revision.
+    pub pins: Vec<Pin>,
+    /// What of it is being summarized.
+    pub leases: Vec<Lease>,
     /// The rows at first sight.
     pub sight: Sight,
     /// Composed rounds.
@@ -121,9 +127,9 @@ impl State {
         }
         self.row_bytes += bytes;
         self.fresh_bytes += bytes;
-        self.items = ctx.store.list_items(id, ItemAt::Now).await?;
+        self.items = ctx.store.list_items(id, ItemAt::Revision(session.revision)).await?;
         for view in &session.views {
-            self.refresh_view(ctx, id, view).await?;
+            self.refresh_view(ctx, id, view, session.revision).await?;
         }
         self.views.retain(|name, _| session.views.iter().any(|view| view.name == *name));
         self.session = Some(session);
@@ -182,19 +188,34 @@ impl State {
         }
     }
 
-    async fn refresh_view(&mut self, ctx: &Ctx, id: &SessionRef, view: &View) -> Result<()> {
+    async fn refresh_view(
+        &mut self,
+        ctx: &Ctx,
+        id: &SessionRef,
+        view: &View,
+        revision: Revision,
+    ) -> Result<()> {
         let known = self.views.get_mut(&view.name);
         if known.as_ref().is_some_and(|it| it.view == *view) {
             return Ok(());
         }
-        let overlays = ctx.store.list_overlays(id, &view.name, true).await?;
+        let mut overlays = ctx.store.list_overlays(id, &view.name, true).await?;
+        as_of(revision, &mut overlays);
+        let pins = ctx.store.list_pins(id, &view.name).await?;
         match known {
             Some(known) if known.looks_the_same(view) => {
                 known.view = view.clone();
                 known.overlays = overlays;
+                known.pins = pins;
             }
             _ => {
-                let fresh = ViewState::of(ctx, view, overlays, &self.history)?;
+                let plans = ctx.store.list_plans(id, &view.name, ctx.clock.now()).await?;
+                let fresh = ViewState {
+                    overlays,
+                    pins,
+                    leases: plans.iter().map(Lease::of).collect(),
+                    ..ViewState::of(ctx, view, &self.history)?
+                };
                 self.views.insert(view.name.clone(), fresh);
             }
         }
@@ -228,7 +249,7 @@ impl Served {
 }
 
 impl ViewState {
-    fn of(ctx: &Ctx, view: &View, overlays: Vec<Overlay>, history: &History) -> Result<Self> {
+    fn of(ctx: &Ctx, view: &View, history: &History) -> Result<Self> {
         let policy = ctx.presets.from_resolved(&view.policy_json).map_err(Error::internal)?;
         let policy = Arc::new(policy);
         let sizes = sizes(view, &policy);
@@ -236,7 +257,9 @@ impl ViewState {
             view: view.clone(),
             sight: Sight::of(Arc::clone(&policy), sizes, history),
             policy,
-            overlays,
+            overlays: Vec::new(),
+            pins: Vec::new(),
+            leases: Vec::new(),
             memo: Memo::default(),
             rendered: HashMap::new(),
             served: HashMap::new(),
@@ -257,6 +280,15 @@ impl ViewState {
     }
 }
 
+/// Leaves of `overlays` what was on record at `revision`: more may have come
+/// between two reads, and what a revision shows never changes.
+pub(crate) fn as_of(revision: Revision, overlays: &mut Vec<Overlay>) {
+    overlays.retain(|it| it.commit_revision <= revision);
+    for overlay in overlays {
+        overlay.rollback.take_if(|end| end.revision > revision);
+    }
+}
+
 /// How many rows a session has: seqs have no gaps.
 fn known_rows(session: &Session) -> usize {
     usize::try_from(session.next_seq.0 - 1).unwrap_or(usize::MAX)
@@ -264,7 +296,7 @@ fn known_rows(session: &Session) -> usize {
 
 /// The sizes of what is fixed at first sight: of the window as the view was
 /// set, whatever a caller or a provider says later.
-fn sizes(view: &View, policy: &Policy) -> Sizes {
+pub(crate) fn sizes(view: &View, policy: &Policy) -> Sizes {
     let limit_tokens = view.model.as_ref().map_or_else(
         || {
             let window = model_choice::DEFAULT_WINDOW;

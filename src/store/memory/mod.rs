@@ -13,15 +13,16 @@ use std::{
 
 use async_trait::async_trait;
 
-use self::session::{Change, SessionState};
+use self::session::SessionState;
 use super::{
-    Append, Appended, CommitOverlays, Committed, Entity, Error, ForkSession, ItemAt, NewSession,
-    Page, Readiness, RequestKey, RollbackOverlay, RolledBack, RowsQuery, SessionFilter, SessionRef,
-    SetItem, SetView, Store, UpdateSession, rules,
+    Append, Appended, CommitOverlays, Committed, DeleteView, Entity, Error, ForkSession, ItemAt,
+    NewPin, NewPlan, NewSession, Page, Plan, Prepared, Readiness, RequestKey, RollbackOverlay,
+    RolledBack, RowsQuery, SessionFilter, SessionRef, SetItem, SetView, StateAt, Store, Unpin,
+    UpdateSession, rules,
 };
 use crate::model::{
-    ContextItem, Overlay, OverlayId, Revision, Row, Seq, Session, SessionId, Timestamp, View,
-    ViewName,
+    ContextItem, Overlay, OverlayId, Pin, PinId, PlanId, Revision, RevisionEntry, Row, Seq,
+    Session, SessionId, Timestamp, View, ViewName,
 };
 
 /// Keeps everything in memory.
@@ -53,6 +54,8 @@ enum Answer {
     Created(String),
     Appended { first_seq: Seq, last_seq: Seq, revision: Revision },
     Committed { overlays: Vec<OverlayId>, revision: Revision },
+    Pinned { pin: PinId, revision: Revision },
+    Prepared { plans: Vec<PlanId> },
 }
 
 impl MemoryStore {
@@ -207,7 +210,7 @@ impl Store for MemoryStore {
     }
 
     async fn set_item(&self, set: SetItem) -> Result<Revision, Error> {
-        self.write()?.session_mut(&set.session)?.set_item(set.item, set.at)
+        self.write()?.session_mut(&set.session)?.set_item(set)
     }
 
     async fn list_items(
@@ -219,7 +222,7 @@ impl Store for MemoryStore {
     }
 
     async fn set_view(&self, set: SetView) -> Result<(View, Revision), Error> {
-        Ok(self.write()?.session_mut(&set.session)?.set_view(set))
+        self.write()?.session_mut(&set.session)?.set_view(set)
     }
 
     async fn append(&self, append: Append) -> Result<Appended, Error> {
@@ -268,9 +271,7 @@ impl Store for MemoryStore {
 
     async fn rollback_overlay(&self, rollback: RollbackOverlay) -> Result<RolledBack, Error> {
         let mut state = self.write()?;
-        let session = state.session_mut(&rollback.session)?;
-        let change = Change { author: &rollback.author, reason: &rollback.reason, at: rollback.at };
-        session.roll_back(&rollback.overlay, rollback.clears_too, change)
+        state.session_mut(&rollback.session)?.roll_back(&rollback)
     }
 
     async fn get_overlay(&self, session: &SessionRef, id: &OverlayId) -> Result<Overlay, Error> {
@@ -286,6 +287,103 @@ impl Store for MemoryStore {
         let state = self.read()?;
         let all = state.session(session)?.overlays_of(view);
         Ok(all.filter(|it| include_rolled_back || it.rollback.is_none()).cloned().collect())
+    }
+
+    async fn pin(&self, new: NewPin) -> Result<(Pin, Revision, bool), Error> {
+        let mut state = self.write()?;
+        let session = state.session(&new.session)?;
+        let request = new.request.clone().map(|it| (session_scope(&new.session, &it), it));
+        if let Some((scope, request)) = &request
+            && let Some(Answer::Pinned { pin, revision }) = state.known(scope, request)?
+        {
+            let missing = || Error::NotFound(Entity::Pin(pin.to_string()));
+            let pin = session.get_pin(&pin).cloned().ok_or_else(missing)?;
+            return Ok((pin, revision, true));
+        }
+        let at = new.at;
+        let pin = state.session_mut(&new.session.clone())?.pin(new)?;
+        if let Some((scope, request)) = request {
+            let answer = Answer::Pinned { pin: pin.id.clone(), revision: pin.since };
+            state.remember(scope, &request, answer, at);
+        }
+        let revision = pin.since;
+        Ok((pin, revision, false))
+    }
+
+    async fn unpin(&self, unpin: Unpin) -> Result<Revision, Error> {
+        self.write()?.session_mut(&unpin.session)?.unpin(&unpin)
+    }
+
+    async fn list_pins(&self, session: &SessionRef, view: &ViewName) -> Result<Vec<Pin>, Error> {
+        Ok(self.read()?.session(session)?.pins_of(view).cloned().collect())
+    }
+
+    async fn delete_view(&self, delete: DeleteView) -> Result<Revision, Error> {
+        self.write()?.session_mut(&delete.session)?.delete_view(&delete)
+    }
+
+    async fn state_at(
+        &self,
+        session: &SessionRef,
+        view: &ViewName,
+        at: Revision,
+    ) -> Result<StateAt, Error> {
+        self.read()?.session(session)?.state_at(view, at)
+    }
+
+    async fn list_revisions(
+        &self,
+        session: &SessionRef,
+        page: Page<Revision>,
+    ) -> Result<Vec<RevisionEntry>, Error> {
+        self.read()?.session(session)?.list_revisions(&page)
+    }
+
+    async fn prepare(&self, prepare: NewPlan) -> Result<Prepared, Error> {
+        let mut state = self.write()?;
+        let session = state.session(&prepare.session)?;
+        let scope = prepare.request.as_ref().map(|it| session_scope(&prepare.session, it));
+        if let (Some(request), Some(scope)) = (&prepare.request, &scope)
+            && let Some(Answer::Prepared { plans }) = state.known(scope, request)?
+        {
+            let plans =
+                plans.iter().map(|id| session.plan(id).cloned()).collect::<Result<_, _>>()?;
+            return Ok(Prepared { plans, replayed: true });
+        }
+        let plans = state.session_mut(&prepare.session)?.prepare(&prepare)?;
+        if let (Some(request), Some(scope), Some(first)) = (&prepare.request, scope, plans.first())
+        {
+            let answer = Answer::Prepared { plans: plans.iter().map(|it| it.id.clone()).collect() };
+            state.remember(scope, request, answer, first.create_time);
+        }
+        Ok(Prepared { plans, replayed: false })
+    }
+
+    async fn get_plan(&self, session: &SessionRef, plan: &PlanId) -> Result<Plan, Error> {
+        self.read()?.session(session)?.plan(plan).cloned()
+    }
+
+    async fn list_plans(
+        &self,
+        session: &SessionRef,
+        view: &ViewName,
+        now: Timestamp,
+    ) -> Result<Vec<Plan>, Error> {
+        Ok(self.read()?.session(session)?.plans_of(view, now).cloned().collect())
+    }
+
+    async fn renew_plans(
+        &self,
+        session: &SessionRef,
+        plans: &[PlanId],
+        now: Timestamp,
+        until: Timestamp,
+    ) -> Result<(), Error> {
+        self.write()?.session_mut(session)?.renew_plans(plans, now, until)
+    }
+
+    async fn abandon_plans(&self, session: &SessionRef, plans: &[PlanId]) -> Result<(), Error> {
+        self.write()?.session_mut(session)?.abandon_plans(plans)
     }
 
     async fn fork_session(&self, fork: ForkSession) -> Result<(Session, bool), Error> {
@@ -329,7 +427,9 @@ impl Store for MemoryStore {
     }
 
     async fn expire(&self, now: Timestamp) -> Result<(), Error> {
-        self.write()?.requests.retain(|_, known| !rules::may_be_forgotten(known.at, now));
+        let mut state = self.write()?;
+        state.requests.retain(|_, known| !rules::may_be_forgotten(known.at, now));
+        state.sessions.values_mut().for_each(|it| it.forget_plans(now));
         Ok(())
     }
 

@@ -1,18 +1,26 @@
 //! One session in memory, and every change of it.
 
 mod fork;
+mod past;
+mod pins;
+mod plans;
+mod views;
 
 use std::sync::Arc;
 
+use bytes::Bytes;
+
+use self::past::{Changed, Recorded};
+
 use crate::{
     model::{
-        ContextItem, Overlay, OverlayId, Revision, Row, Seq, Session, Timestamp, View, ViewName,
-        overlay::Rollback,
+        ContextItem, Overlay, OverlayId, Pin, Revision, Row, Seq, Session, Timestamp, View,
+        ViewName, overlay::Rollback,
     },
     rounds::Ledger,
     store::{
-        Append, Appended, CommitOverlays, Committed, Entity, Error, ItemAt, NewSession, PlannedOn,
-        RolledBack, RowsQuery, SetView, UpdateSession,
+        Append, Appended, CommitOverlays, Committed, Entity, Error, ItemAt, NewSession, Plan,
+        RollbackOverlay, RolledBack, RowsQuery, SetItem, UpdateSession,
         rules::{self, InForce},
     },
 };
@@ -23,13 +31,16 @@ pub(super) struct SessionState {
     session: Session,
     rows: Vec<Row>,
     sizes: Vec<usize>,
-    /// For each row, the revision before the one that appended it, and the views
-    /// as they were then.
-    before: Vec<(Revision, Vec<View>)>,
     ledger: Ledger,
     /// In the order of commits.
     overlays: Vec<Overlay>,
+    /// In the order in which they were set.
+    pins: Vec<Pin>,
+    /// In the order in which they were made.
+    plans: Vec<Plan>,
     items: Vec<ItemVersion>,
+    /// One for each revision, in order.
+    past: Vec<Recorded>,
 }
 
 /// A context item and when it held.
@@ -42,10 +53,10 @@ struct ItemVersion {
 
 /// Who rolls back, why and when.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Change<'a> {
-    pub author: &'a str,
-    pub reason: &'a str,
-    pub at: Timestamp,
+struct Change<'a> {
+    author: &'a str,
+    reason: &'a str,
+    at: Timestamp,
 }
 
 impl SessionState {
@@ -72,16 +83,25 @@ impl SessionState {
             parent_session_id: new.parent_session_id,
             fork_origin: None,
             tokens: 0,
-            views: vec![main],
+            views: vec![main.clone()],
+        };
+        let created = Recorded {
+            revision,
+            time: at,
+            author: String::new(),
+            next_seq: Seq(1),
+            changed: Changed::ViewSet(Box::new(main)),
         };
         Self {
             session,
             rows: Vec::new(),
             sizes: Vec::new(),
-            before: Vec::new(),
             ledger: Ledger::new(),
             overlays: Vec::new(),
+            pins: Vec::new(),
+            plans: Vec::new(),
             items: Vec::new(),
+            past: vec![created],
         }
     }
 
@@ -89,9 +109,20 @@ impl SessionState {
         &self.session
     }
 
-    fn next_revision(&mut self, at: Timestamp) -> Revision {
+    /// Makes the revision that every change is.
+    fn record(&mut self, author: &str, at: Timestamp, changed: Changed) -> Revision {
         self.session.revision = self.session.revision.next();
         self.session.update_time = rules::kept(at);
+        self.past.push(Recorded {
+            revision: self.session.revision,
+            time: self.session.update_time,
+            author: author.to_owned(),
+            next_seq: match &changed {
+                Changed::Appended { last, .. } => last.next(),
+                _ => self.session.next_seq,
+            },
+            changed,
+        });
         self.session.revision
     }
 
@@ -99,9 +130,10 @@ impl SessionState {
         let name = update.display_name.unwrap_or_else(|| self.session.display_name.clone());
         let labels = update.labels.unwrap_or_else(|| self.session.labels.clone());
         if name != self.session.display_name || labels != self.session.labels {
-            self.session.display_name = name;
-            self.session.labels = labels;
-            self.next_revision(update.at);
+            self.session.display_name.clone_from(&name);
+            self.session.labels.clone_from(&labels);
+            let changed = Changed::SessionUpdated { display_name: name, labels };
+            self.record("", update.at, changed);
         }
     }
 
@@ -112,13 +144,15 @@ impl SessionState {
         {
             return Err(Error::SeqMoved { expected, found: first_seq });
         }
-        if append.rows.is_empty() {
+        let Some(first) = append.rows.first() else {
             let (last_seq, revision) = (Seq(first_seq.0 - 1), self.session.revision);
             let placements = Vec::new();
             return Ok(Appended { first_seq, last_seq, revision, replayed: false, placements });
-        }
-        let before = (self.session.revision, self.session.views.clone());
-        let revision = self.next_revision(append.at);
+        };
+        let last = Seq(first_seq.0 + i64::try_from(append.rows.len()).unwrap_or(i64::MAX) - 1);
+        let lane = first.shape.lane.clone();
+        let changed = Changed::Appended { first: first_seq, last, lane };
+        let revision = self.record(&append.author, append.at, changed);
         let mut placements = Vec::with_capacity(append.rows.len());
         for new in &append.rows {
             let placement = self.ledger.place(&new.shape);
@@ -133,7 +167,6 @@ impl SessionState {
                 digest: new.digest,
             });
             self.sizes.push(new.encoded.len());
-            self.before.push(before.clone());
             self.session.tokens += new.tokens.total;
             placements.push(placement);
         }
@@ -158,38 +191,8 @@ impl SessionState {
         found.into_iter().take(query.limit).take_while(fits).map(|(row, _)| row.clone()).collect()
     }
 
-    pub(super) fn set_view(&mut self, set: SetView) -> (View, Revision) {
-        let place = self.session.views.iter().position(|it| it.name == set.view);
-        if let Some(view) = place.and_then(|at| self.session.views.get(at)) {
-            let same = view.preset == set.parts.preset
-                && view.overrides_json == set.parts.overrides_json
-                && view.policy_json == set.parts.policy_json
-                && view.model == set.parts.model;
-            if same || (set.only_without_model && view.model.is_some()) {
-                return (view.clone(), self.session.revision);
-            }
-        }
-        let revision = self.next_revision(set.at);
-        let view = View {
-            name: set.view,
-            preset: set.parts.preset,
-            overrides_json: set.parts.overrides_json,
-            policy_json: set.parts.policy_json,
-            model: set.parts.model,
-            reductions_revision: revision,
-        };
-        self.session.views.retain(|it| it.name != view.name);
-        self.session.views.push(view.clone());
-        self.session.views.sort_by(|a, b| a.name.cmp(&b.name));
-        (view, revision)
-    }
-
-    fn view_mut(&mut self, name: &ViewName) -> Result<&mut View, Error> {
-        let view = self.session.views.iter_mut().find(|it| it.name == *name);
-        view.ok_or_else(|| Error::NotFound(Entity::View(name.to_string())))
-    }
-
-    pub(super) fn set_item(&mut self, item: ContextItem, at: Timestamp) -> Result<Revision, Error> {
+    pub(super) fn set_item(&mut self, set: SetItem) -> Result<Revision, Error> {
+        let item = set.item;
         if let Some(view) = &item.view {
             self.view_mut(view)?;
         }
@@ -203,7 +206,14 @@ impl SessionState {
         if is_same {
             return Ok(self.session.revision);
         }
-        let revision = self.next_revision(at);
+        let ended = place.and_then(|at| self.items.get(at)).map(|it| it.item.clone());
+        let named = match ended {
+            // A removal names what it removed.
+            Some(ended) if item.content.is_empty() => ContextItem { tokens: 0, ..ended },
+            _ => item.clone(),
+        };
+        let named = ContextItem { content: Bytes::new(), ..named };
+        let revision = self.record(&set.author, set.at, Changed::ItemSet(Box::new(named)));
         if let Some(version) = place.and_then(|at| self.items.get_mut(at)) {
             version.until = Some(revision);
         }
@@ -237,11 +247,13 @@ impl SessionState {
         overlay.ok_or_else(|| Error::NotFound(Entity::Overlay(id.to_string())))
     }
 
+    /// A view's overlays on record, those of an earlier view of that name aside.
     pub(super) fn overlays_of<'a>(
         &'a self,
         view: &'a ViewName,
     ) -> impl Iterator<Item = &'a Overlay> {
-        self.overlays.iter().filter(move |it| it.view == *view)
+        let deleted_at = self.deleted_at(view, self.session.revision);
+        self.overlays.iter().filter(move |it| it.view == *view && it.commit_revision > deleted_at)
     }
 
     fn in_force(&self, view: &ViewName) -> Vec<InForce> {
@@ -249,30 +261,25 @@ impl SessionState {
     }
 
     pub(super) fn commit(&mut self, commit: &CommitOverlays) -> Result<Committed, Error> {
-        let reduced_at = self.view_mut(&commit.view)?.reductions_revision;
-        let PlannedOn::View(planned_at) = commit.planned_on else { return Err(Error::Closed) };
-        if reduced_at != planned_at {
-            let mut newest_first = self.overlays_of(&commit.view).collect::<Vec<_>>();
-            newest_first.reverse();
-            let came = newest_first
-                .into_iter()
-                .find(|it| it.rollback.is_none() && it.commit_revision > planned_at);
-            return Err(Error::PlanOutdated { overlay: came.map(|it| it.id.clone()) });
-        }
-        let in_force = self.in_force(&commit.view);
+        self.check_planned_on(commit)?;
         for id in &commit.supersedes {
             self.check_in_force(id)?;
+            if self.overlay(id)?.view != commit.view {
+                return Err(Error::NotFound(Entity::Overlay(id.to_string())));
+            }
         }
+        let in_force = self.in_force(&commit.view);
         rules::check_ranges(&commit.overlays, &commit.supersedes, in_force)?;
         if let Some(taken) = commit.overlays.iter().find(|it| self.overlay(&it.id).is_ok()) {
-            return Err(Error::Backend(format!("overlay `{}` exists already", taken.id).into()));
+            return Err(rules::misuse(format!("overlay `{}` exists already", taken.id)));
         }
         let mut overlays = Vec::with_capacity(commit.overlays.len());
         for new in &commit.overlays {
+            let changed = Changed::Committed(new.id.clone());
             let overlay = Overlay {
                 view: commit.view.clone(),
                 author: commit.author.clone(),
-                commit_revision: self.next_revision(commit.at),
+                commit_revision: self.record(&commit.author, commit.at, changed),
                 commit_time: rules::kept(commit.at),
                 rollback: None,
                 ..new.clone()
@@ -284,6 +291,7 @@ impl SessionState {
         for id in &commit.supersedes {
             self.end(id, change);
         }
+        self.end_plans(commit);
         let revision = self.session.revision;
         if !overlays.is_empty() || !commit.supersedes.is_empty() {
             self.view_mut(&commit.view)?.reductions_revision = revision;
@@ -291,41 +299,45 @@ impl SessionState {
         Ok(Committed { overlays, revision, replayed: false })
     }
 
+    /// Checks that an overlay is there, of a view that is, and not rolled back.
     fn check_in_force(&self, id: &OverlayId) -> Result<(), Error> {
-        match &self.overlay(id)?.rollback {
+        let overlay = self.overlay(id)?;
+        if overlay.commit_revision <= self.deleted_at(&overlay.view, self.session.revision) {
+            return Err(Error::NotFound(Entity::View(overlay.view.to_string())));
+        }
+        match &overlay.rollback {
             Some(end) => Err(Error::AlreadyRolledBack(end.revision)),
             None => Ok(()),
         }
     }
 
-    pub(super) fn roll_back(
-        &mut self,
-        id: &OverlayId,
-        clears_too: bool,
-        change: Change<'_>,
-    ) -> Result<RolledBack, Error> {
+    pub(super) fn roll_back(&mut self, rollback: &RollbackOverlay) -> Result<RolledBack, Error> {
+        let id = &rollback.overlay;
         self.check_in_force(id)?;
+        if let Some(pin) = &rollback.pin {
+            self.check_pin_is_new(&pin.id)?;
+        }
         let overlay = self.overlay(id)?.clone();
+        let change = Change { author: &rollback.author, reason: &rollback.reason, at: rollback.at };
         self.end(id, change);
-        if clears_too && overlay.is_range() {
+        if rollback.clears_too && overlay.is_range() {
             for clear in rules::clears_inside(&overlay.covered, &self.in_force(&overlay.view)) {
                 self.end(&clear, change);
             }
         }
+        let pin = rules::pin_beside(rollback, &overlay.view).map(|it| self.add_pin(it));
         let revision = self.session.revision;
-        if let Ok(view) = self.view_mut(&overlay.view) {
-            view.reductions_revision = revision;
-        }
+        self.view_mut(&overlay.view)?.reductions_revision = revision;
         Ok(RolledBack {
             hidden_by: rules::hidden_by(&overlay.covered, &self.in_force(&overlay.view)),
             overlay: self.overlay(id)?.clone(),
             revision,
-            pin: None,
+            pin,
         })
     }
 
     fn end(&mut self, id: &OverlayId, change: Change<'_>) {
-        let revision = self.next_revision(change.at);
+        let revision = self.record(change.author, change.at, Changed::RolledBack(id.clone()));
         if let Some(overlay) = self.overlays.iter_mut().find(|it| it.id == *id) {
             overlay.rollback = Some(Rollback {
                 revision,

@@ -14,7 +14,7 @@ mod checks;
 mod dedupe;
 mod outside;
 mod play;
-mod read;
+pub(crate) mod read;
 
 use std::{
     collections::BTreeMap,
@@ -28,8 +28,9 @@ use std::{
 
 use self::{outside::Outside, play::Tally, read::Conversation};
 
-pub(crate) const PRESETS: [&str; 4] = ["default", "four-level", "cascade", "teaching"];
-pub(crate) const WINDOWS: [i64; 2] = [32_000, 200_000];
+pub(crate) const PRESETS: [&str; 6] =
+    ["default", "four-level", "cascade", "teaching", "teaching-collapse", "claude-code"];
+pub(crate) const WINDOWS: [i64; 3] = [32_000, 64_000, 200_000];
 
 fn setting(name: &str) -> Option<String> {
     #[expect(clippy::disallowed_methods, reason = "the corpus is not part of the repository")]

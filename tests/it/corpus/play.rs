@@ -174,7 +174,10 @@ impl<'a> Player<'a> {
             ..ContextInput::default()
         };
         let at = format!("{} prefix {prefix} {format:?}", self.label);
-        match get_context(&self.ctx, input).await {
+        let context = get_context(&self.ctx, input).await;
+        // What goes on in the background is there by the next call.
+        self.ctx.background.settled().await;
+        match context {
             Ok(context) => {
                 self.tally.contexts += 1;
                 let messages = &self.conversation.messages[..prefix];

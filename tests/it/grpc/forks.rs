@@ -143,6 +143,19 @@ async fn shows_what_was_shown(preset: &str) {
         reduced = reduced.max(listed.overlays.len());
     }
     assert!(reduced > 1, "{preset} reduces");
+    let whole = fork(&mut client, forking("whole", None)).await.unwrap();
+    say(&mut client, "whole", "a", vec![user("mine")]).await;
+    for (newest, expected) in &shown {
+        let Some(expected) = expected.as_ref().map(|it| &it[0]) else { continue };
+        let request = pb::GetContextRequest {
+            session_id: whole.id.clone(),
+            format: FORMATS[0].into(),
+            at_revision: Some(expected.revision),
+            ..Default::default()
+        };
+        let then = client.get_context(request).await.unwrap().into_inner().context.unwrap();
+        assert_eq!(then.messages_json, expected.messages_json, "{preset}, then {newest}");
+    }
 }
 
 #[tokio::test]

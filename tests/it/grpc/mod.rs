@@ -3,13 +3,18 @@
 
 mod append;
 mod bad_input;
+mod collapse;
 mod content;
 mod context;
 mod forks;
 mod items;
+mod pins;
 pub(crate) mod remote_store;
+mod revisions;
 mod server;
 mod sessions;
 mod sizes;
 pub(crate) mod support;
+mod time_travel;
 mod unbuilt;
+mod views;

@@ -4,8 +4,10 @@
 
 mod budget;
 mod clearing;
+mod collapse;
 mod first_sight;
-mod generate;
+mod folding;
+pub(crate) mod generate;
 mod properties;
 mod snips;
 pub(crate) mod support;

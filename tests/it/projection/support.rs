@@ -15,8 +15,8 @@ use concertina::{
     },
     policies::Presets,
     projection::{
-        self, Circumstances, Composed, History, Irreducible, Lens, Memo, Plan, Sight, Sizes,
-        Window, default_reserve,
+        self, Circumstances, Collapsing, Composed, History, Irreducible, Lens, Memo, Plan, Segment,
+        Sight, Sizes, Window, Written, default_reserve,
     },
     render::{self, AssembleOptions, Part, Rendered, RenderedRound, RoundStyle},
     rounds::{Ledger, MessageShape, Placement},
@@ -25,6 +25,17 @@ use concertina::{
 
 pub(crate) const FORMATS: [WireFormat; 3] =
     [WireFormat::AnthropicMessages, WireFormat::OpenAiChat, WireFormat::OpenAiResponses];
+
+/// A short summary that says what it stands for and nothing else.
+pub(crate) fn summary_of(segment: &Segment) -> Option<Written> {
+    let ranges = segment.covered.ranges();
+    let text = format!(
+        "What was said from message {} to message {}.",
+        ranges.first().map_or(0, |it| it.first.0),
+        ranges.last().map_or(0, |it| it.last.0)
+    );
+    Some(Written { text, summarizer: "test".into() })
+}
 
 /// A preset with a merge patch over it.
 pub(crate) fn policy(preset: &str, patch: &str) -> Policy {
@@ -52,6 +63,10 @@ pub(crate) struct Agent {
     pub(crate) window: Window,
     pub(crate) now: Timestamp,
     pub(crate) pins: Vec<SeqRange>,
+    /// Rows that somebody is summarizing.
+    pub(crate) leased: Vec<RowSet>,
+    /// Where summaries come from; `None`: later, from elsewhere.
+    pub(crate) summarize: Option<fn(&Segment) -> Option<Written>>,
     /// Every overlay that the view ever had.
     pub(crate) ever: Vec<Overlay>,
     memo: Memo,
@@ -84,6 +99,8 @@ impl Agent {
             window,
             now: Timestamp::from_micros(1_700_000_000_000_000),
             pins: Vec::new(),
+            leased: Vec::new(),
+            summarize: Some(summary_of),
             ever: Vec::new(),
             memo: Memo::default(),
             ledger: Ledger::new(),
@@ -169,6 +186,12 @@ impl Agent {
             pins: &self.pins,
             ever: &self.ever,
             view: &view,
+            leased: &self.leased,
+            refused: &[],
+            collapsing: match &self.summarize {
+                Some(summarize) => Collapsing::Now(summarize),
+                None => Collapsing::Later { may_wait: true },
+            },
         };
         let ids = &mut self.ids;
         let mut new_id = || {

@@ -7,17 +7,18 @@ mod twin;
 use std::sync::Arc;
 
 use concertina::{
-    model::{ForkOrigin, Revision, Role, Seq, Session, SessionId, ViewName},
+    model::{Change, ForkOrigin, Revision, RevisionEntry, Role, Seq, Session, SessionId, ViewName},
     store::{
         Append, Entity, Error, ForkSession, NewSession, Page, RowsQuery, SessionFilter, SessionRef,
-        SetView, Store, UpdateSession,
+        StateAt, Store, UpdateSession,
     },
 };
 
 use self::life::{held, live};
 use super::support::{
     all_rows, append, appended, at, call, collapse, committed, created, everything, message, model,
-    new_session, parts, request, result, rollback, row, seqs, session, session_of, words,
+    new_session, parts, pin, request, result, revision, rollback, row, seqs, session, session_of,
+    set, words,
 };
 
 type AnyStore = Arc<dyn Store>;
@@ -88,6 +89,76 @@ pub(super) async fn i8_a_fork_starts_in_the_state_before_the_next_row(store: Any
     }
 }
 
+pub(super) async fn i8_the_past_of_a_fork_is_that_of_its_origin(store: AnyStore) {
+    for seed in 11..15 {
+        let origin = created(&*store, &format!("s{seed}")).await;
+        live(&*store, &origin, seed, 40).await;
+        let rows = all_rows(&*store, &origin).await;
+        let page = Page { limit: 999, after: None };
+        let entries = store.list_revisions(&origin, page.clone()).await.unwrap();
+        for last in (1..=rows.len()).step_by(3) {
+            let seq = i64::try_from(last).unwrap();
+            let fork = forked(&*store, &origin, &format!("f{seed}-{last}"), Some(seq)).await;
+            appended(&*store, &fork, 1).await;
+            let started = store.get_session(&fork).await.unwrap().fork_origin.unwrap().revision;
+            let own = store.list_revisions(&fork, page.clone()).await.unwrap();
+            let (shared, own): (Vec<_>, Vec<_>) =
+                own.into_iter().partition(|it| it.revision <= started);
+            let expected = entries.iter().filter(|it| it.revision <= started);
+            let place = |it: &RevisionEntry| (it.revision, it.time, it.author.clone());
+            assert_eq!(
+                shared.iter().map(place).collect::<Vec<_>>(),
+                expected.map(place).collect::<Vec<_>>()
+            );
+            let came =
+                Change::Appended { first: Seq(seq + 1), last: Seq(seq + 1), lane: "".into() };
+            assert_eq!((own.len(), &own[0].change), (1, &came));
+            for revision in (1..=started.0).map(Revision) {
+                for name in ["main", "small"].map(ViewName::new) {
+                    let then = store.state_at(&origin, &name, revision).await;
+                    let found = store.state_at(&fork, &name, revision).await;
+                    let (Ok(then), Ok(found)) = (&then, &found) else {
+                        assert_eq!(format!("{found:?}"), format!("{then:?}"));
+                        continue;
+                    };
+                    assert_eq!(found.view, then.view);
+                    let ids = |state: &StateAt| {
+                        state.overlays.iter().map(|it| it.id.clone()).collect::<Vec<_>>()
+                    };
+                    assert_eq!(ids(found), ids(then));
+                    let next_seq = if revision == started { Seq(seq + 1) } else { then.next_seq };
+                    assert_eq!(found.next_seq, next_seq);
+                }
+            }
+        }
+    }
+}
+
+pub(super) async fn a_fork_within_an_append_starts_with_all_that_it_shares(store: AnyStore) {
+    let origin = created(&*store, "s").await;
+    appended(&*store, &origin, 2).await;
+    appended(&*store, &origin, 4).await;
+    let fork = forked(&*store, &origin, "f", Some(4)).await;
+    assert_eq!(revision(&*store, &fork).await, 2);
+    let main = ViewName::main();
+    let rows = async |at| store.state_at(&fork, &main, Revision(at)).await.unwrap().next_seq;
+    assert_eq!((rows(1).await, rows(2).await), (Seq(1), Seq(5)));
+    assert_eq!(appended(&*store, &fork, 1).await.first_seq, Seq(5));
+    assert_eq!((rows(2).await, rows(3).await), (Seq(5), Seq(6)));
+    let entries = store.list_revisions(&fork, Page { limit: 9, after: None }).await.unwrap();
+    let appends: Vec<_> = entries
+        .iter()
+        .filter_map(|it| match it.change {
+            Change::Appended { first, last, .. } => Some((first.0, last.0)),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(appends, [(1, 4), (5, 5)]);
+    let again = forked(&*store, &fork, "g", Some(3)).await;
+    assert_eq!(seqs(&all_rows(&*store, &again).await), [1, 2, 3]);
+    assert_eq!(revision(&*store, &again).await, 2);
+}
+
 pub(super) async fn a_fork_is_named_by_its_request_and_its_origin(store: AnyStore) {
     created(&*store, "parent").await;
     let new = NewSession {
@@ -126,17 +197,10 @@ pub(super) async fn neither_session_shows_what_the_other_does(store: AnyStore) {
 
     store.rollback_overlay(rollback(&fork, "a")).await.unwrap();
     committed(&*store, &fork, vec![collapse("mine", 1, 9)]).await.unwrap();
-    let set = SetView {
-        session: fork.clone(),
-        view: ViewName::new("small"),
-        parts: parts(Some(model("m"))),
-        only_without_model: false,
-        author: String::new(),
-        at: at(9_500),
-    };
-    store.set_view(set).await.unwrap();
+    store.set_view(set(&fork, "small", parts(Some(model("m"))))).await.unwrap();
+    store.pin(pin(&fork, "mine", 5, 6)).await.unwrap();
     let done = store.append(append(&fork, vec![words("mine")])).await.unwrap();
-    assert_eq!((done.first_seq, done.revision), (Seq(10), Revision(8)), "both go on");
+    assert_eq!((done.first_seq, done.revision), (Seq(10), Revision(9)), "both go on");
     assert_eq!(held(&*store, &origin).await, before);
     assert_eq!(all_rows(&*store, &origin).await, rows);
 
@@ -144,6 +208,7 @@ pub(super) async fn neither_session_shows_what_the_other_does(store: AnyStore) {
     appended(&*store, &origin, 3).await;
     store.rollback_overlay(rollback(&origin, "b")).await.unwrap();
     committed(&*store, &origin, vec![collapse("mine", 1, 9)]).await.unwrap();
+    store.pin(pin(&origin, "mine", 1, 2)).await.unwrap();
     let name = UpdateSession {
         session: origin.clone(),
         display_name: Some("x".into()),

@@ -3,36 +3,16 @@
 use std::sync::Arc;
 
 use concertina::{
-    model::{
-        Cause, Cleared, ContentRef, Overlay, OverlayId, OverlayKind, Revision, Seq, ViewName,
-        overlay::Rollback,
-    },
+    model::{Cause, Overlay, OverlayId, OverlayKind, Revision, Seq, ViewName, overlay::Rollback},
     store::{CommitOverlays, Entity, Error, RollbackOverlay, SetView, SetViewParts, Store},
 };
 
 use super::support::{
-    all_rows, appended, at, collapse, commit, committed, created, model, parts, reduced_at,
-    request, revision, rollback, rows_of, session,
+    all_rows, appended, at, clear, collapse, commit, committed, created, ids, model, parts,
+    reduced_at, request, revision, rollback, rows_of, session, set,
 };
 
 type AnyStore = Arc<dyn Store>;
-
-fn clear(id: &str, first: i64, last: i64) -> Overlay {
-    let cleared = (first..=last).map(|seq| Cleared {
-        content: ContentRef { seq: Seq(seq), block: 0, output: (seq % 2 == 0).then_some(1) },
-        shown_as: format!("[cleared {seq}]"),
-    });
-    Overlay {
-        kind: OverlayKind::Clear,
-        cleared: cleared.collect(),
-        summary: String::new(),
-        ..collapse(id, first, last)
-    }
-}
-
-fn ids(overlays: &[Overlay]) -> Vec<&str> {
-    overlays.iter().map(|it| it.id.as_str()).collect()
-}
 
 pub(super) async fn h5_an_overlay_comes_back_as_it_was(store: AnyStore) {
     let session = created(&*store, "s").await;
@@ -190,6 +170,20 @@ pub(super) async fn a_wider_snip_supersedes(store: AnyStore) {
     };
     let err = store.commit_overlays(twice).await.unwrap_err();
     assert!(matches!(err, Error::AlreadyRolledBack(Revision(5))));
+    let repeated = CommitOverlays {
+        supersedes: vec![OverlayId::new("new"); 2],
+        ..commit(&session, 5, vec![collapse("newer", 1, 25)])
+    };
+    assert!(matches!(store.commit_overlays(repeated).await.unwrap_err(), Error::Backend(_)));
+    store.set_view(set(&session, "small", parts(None))).await.unwrap();
+    let of_another_view = CommitOverlays {
+        view: ViewName::new("small"),
+        supersedes: vec![OverlayId::new("new")],
+        ..commit(&session, 6, vec![collapse("newer", 1, 25)])
+    };
+    let err = store.commit_overlays(of_another_view).await.unwrap_err();
+    assert!(matches!(err, Error::NotFound(Entity::Overlay(id)) if id == "new"));
+    assert_eq!(revision(&*store, &session).await, 6, "nothing happened");
 }
 
 pub(super) async fn a_rollback_ends_one_overlay(store: AnyStore) {

@@ -66,7 +66,7 @@ pub(in super::super) async fn read_rows(
         (statements::READ_ROWS, statements::READ_SHARED_ROWS)
     };
     let mut rows = fetch(conn, session, query, own).await?;
-    if rows.is_empty() && find_session(conn, session).await?.2 >= query.first {
+    if rows.is_empty() && find_session(conn, session).await?.shared >= Some(query.first) {
         rows = fetch(conn, session, query, shared).await?;
         if rows.is_empty() {
             // Where the session was deleted meanwhile, it is told.

@@ -35,7 +35,7 @@ struct SessionRow {
 }
 
 #[derive(Debug, FromRow)]
-struct ViewRow {
+pub(super) struct ViewRow {
     name: String,
     reductions_revision: i64,
     preset: String,
@@ -119,19 +119,26 @@ pub(in super::super) async fn get_session(
     fold(rows)?.pop().ok_or_else(|| not_found(session).into())
 }
 
-/// A session's key and newest revision, and the last row that it shares (zero:
-/// none).
+/// A session that is there.
+#[derive(Debug, Clone, Copy)]
+pub(in super::super) struct Found {
+    pub key: i64,
+    pub newest: Revision,
+    /// Of a fork, the last row that it shares.
+    pub shared: Option<Seq>,
+}
+
 pub(in super::super) async fn find_session(
     conn: &mut SqliteConnection,
     session: &SessionRef,
-) -> Result<(i64, Revision, Seq), Failure> {
-    let found: Option<(i64, i64, i64)> = sqlx::query_as(statements::FIND_SESSION)
+) -> Result<Found, Failure> {
+    let found: Option<(i64, i64, Option<i64>)> = sqlx::query_as(statements::FIND_SESSION)
         .bind(session.namespace.as_str())
         .bind(session.id.as_str())
         .fetch_optional(conn)
         .await?;
-    let (key, revision, shared) = found.ok_or_else(|| not_found(session))?;
-    Ok((key, Revision(revision), Seq(shared)))
+    let (key, newest, shared) = found.ok_or_else(|| not_found(session))?;
+    Ok(Found { key, newest: Revision(newest), shared: shared.map(Seq) })
 }
 
 pub(in super::super) async fn list_sessions(

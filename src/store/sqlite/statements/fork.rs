@@ -39,7 +39,8 @@ pub(in super::super) const FORKS: &str = "
 /// What is long (rows, contents, revisions, calls and their answers) is read
 /// through the lineage; what holds at the revision is copied, as it stood then,
 /// and shares its content. So are the rounds that were in flight after row
-/// `$3`, which session `$12` knows.
+/// `$3`, which session `$12` knows, and the revisions that deleted views: each
+/// says of the copies of which view they are.
 pub(in super::super) const FORK_SESSION: &str = "
     SAVEPOINT command;
     INSERT INTO requests (session, namespace, id, digest, answer, created_at)
@@ -71,7 +72,20 @@ pub(in super::super) const FORK_SESSION: &str = "
             UNION ALL
             SELECT $2 WHERE NOT EXISTS (SELECT 1 FROM lineage WHERE session = $2)
         ) AS l
-        CROSS JOIN revisions AS r ON r.session = l.ancestor AND r.revision = $4;
+        CROSS JOIN revisions AS r ON r.session = l.ancestor AND r.revision = $4
+        UNION ALL
+        SELECT $1, revision, next_seq, kind, ref, author, at
+        FROM revisions INDEXED BY view_deletions
+        WHERE session = $2 AND kind = 7 AND revision < $4;
+    INSERT INTO session_names (session, revision, display_name, labels)
+        SELECT $1, $4, n.display_name, n.labels
+        FROM (
+            SELECT ancestor FROM lineage
+            WHERE session = $2 AND $4 BETWEEN first_revision AND last_revision
+            UNION ALL
+            SELECT $2 WHERE NOT EXISTS (SELECT 1 FROM lineage WHERE session = $2)
+        ) AS l
+        CROSS JOIN session_names AS n ON n.session = l.ancestor AND n.revision = $4;
     INSERT INTO rounds (session, round, lane, unanswered)
         SELECT $1, r.round, r.lane, r.unanswered + (
             SELECT count(DISTINCT a.block) FROM answers AS a

@@ -11,9 +11,14 @@ mod command;
 mod erase;
 mod fork;
 mod lookup;
+mod plan;
+#[macro_use]
 mod read;
+mod past;
 
-pub(super) use self::{append::*, command::*, erase::*, fork::*, lookup::*, read::*};
+pub(super) use self::{
+    append::*, command::*, erase::*, fork::*, lookup::*, past::*, plan::*, read::*,
+};
 
 /// The inventory that a test prepares against a fresh schema; that of
 /// `WRITER_SETUP` has run by then.
@@ -25,10 +30,19 @@ pub(super) const ALL: &[&str] = &[
     CREATE_SESSION,
     UPDATE_SESSION,
     SET_VIEW,
+    DELETE_VIEW,
     SET_ITEM,
+    PIN,
+    UNPIN,
     CHANGE_OVERLAYS,
     SET_CALIBRATION,
-    EXPIRE_REQUESTS,
+    EXPIRE,
+    PREPARE,
+    RENEW_PLANS,
+    ABANDON_PLANS,
+    ABANDON_OWN_PLANS,
+    GET_PLANS,
+    LIST_PLANS,
     VERSION,
     COUNTERS,
     HEAD,
@@ -40,6 +54,7 @@ pub(super) const ALL: &[&str] = &[
     VIEW_REDUCED_AT,
     ITEM,
     OVERLAYS_IN_FORCE,
+    VIEW_DELETED_AT,
     ERASURES,
     FORK_POINT,
     FORK_POINT_OF_FORK,
@@ -58,6 +73,8 @@ pub(super) const ALL: &[&str] = &[
     ERASE_LINEAGE,
     ERASE_VIEWS,
     ERASE_PINS,
+    ERASE_PLANS,
+    ERASE_NAMES,
     ERASE_REQUESTS,
     GET_SESSION,
     LIST_SESSIONS,
@@ -71,5 +88,14 @@ pub(super) const ALL: &[&str] = &[
     GET_OVERLAYS,
     LIST_OVERLAYS,
     LIST_ALL_OVERLAYS,
+    GET_PINS,
+    LIST_PINS,
+    LIST_REVISIONS,
+    LIST_REVISIONS_OF_FORK,
+    VIEWS_SET,
+    ITEMS_SET,
+    VIEW_AT,
+    VIEW_AT_OF_FORK,
+    OVERLAYS_AT,
     CALIBRATIONS,
 ];

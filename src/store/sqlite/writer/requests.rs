@@ -46,11 +46,11 @@ impl Writer {
         Ok(Some(serde_json::from_str(&answer).map_err(|_| corrupt)?))
     }
 
-    /// Forgets a piece of the request ids that are old enough; tells how many.
+    /// Forgets a piece of the request ids and plans that are old enough; tells
+    /// how many.
     pub(super) async fn expire(&mut self, now: Timestamp) -> Result<u64, Failure> {
-        let life = rules::REQUEST_LIFE_SECONDS.saturating_mul(1_000_000);
-        let done = sqlx::query(statements::EXPIRE_REQUESTS)
-            .bind(now.as_micros().saturating_sub(life))
+        let done = sqlx::query(statements::EXPIRE)
+            .bind(rules::forgotten_before(now))
             .execute(&mut self.conn)
             .await?;
         Ok(done.rows_affected())

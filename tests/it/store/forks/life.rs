@@ -4,16 +4,18 @@
 use bytes::Bytes;
 use concertina::{
     model::{
-        Block, ContextItem, Message, Overlay, OverlayId, Placement, Revision, Role, View, ViewName,
+        Block, ContextItem, Message, Overlay, OverlayId, Pin, Placement, Revision, Role, View,
+        ViewName,
     },
     store::{
-        CommitOverlays, Error, ItemAt, PlannedOn, RollbackOverlay, SessionRef, SetItem, SetView,
-        Store,
+        CommitOverlays, Error, ItemAt, NewPin, PlannedOn, RollbackOverlay, SessionRef, SetItem,
+        Store, UpdateSession,
     },
 };
 
 use super::super::support::{
-    append, at, call, collapse, commit, message, model, parts, result, rollback, row,
+    append, at, call, collapse, commit, deletion, message, model, parts, pin, result, rollback,
+    row, set, unpin,
 };
 
 /// What holds in a session beside its rows.
@@ -23,16 +25,19 @@ pub(super) struct Held {
     pub items: Vec<ContextItem>,
     /// Of every view, rolled-back ones too.
     pub overlays: Vec<Overlay>,
+    /// Of every view.
+    pub pins: Vec<Pin>,
 }
 
 pub(super) async fn held(store: &dyn Store, session: &SessionRef) -> Held {
     let views = store.get_session(session).await.unwrap().views;
     let items = store.list_items(session, ItemAt::Now).await.unwrap();
-    let mut overlays = Vec::new();
+    let (mut overlays, mut pins) = (Vec::new(), Vec::new());
     for view in &views {
+        pins.extend(store.list_pins(session, &view.name).await.unwrap());
         overlays.extend(store.list_overlays(session, &view.name, true).await.unwrap());
     }
-    Held { views, items, overlays }
+    Held { views, items, overlays, pins }
 }
 
 /// Numbers that look random and are the same for the same seed.
@@ -68,7 +73,11 @@ pub(super) async fn live(
     for step in 0..steps {
         let now = store.get_session(session).await.unwrap();
         let rows = u64::try_from(now.next_seq.0 - 1).unwrap();
-        match dice.roll(12) {
+        match dice.roll(16) {
+            12 => pin_some(store, session, &mut dice, step).await,
+            13 => unpin_some(store, session, &mut dice).await,
+            14 => drop(store.delete_view(deletion(session, "small")).await),
+            15 => rename(store, session, step).await,
             0 if rows > 0 => commit_some(store, session, &mut dice, step, rows).await,
             1 if rows > 0 => roll_back_some(store, session, &mut dice).await,
             2 => set_item(store, session, &mut dice, step).await,
@@ -157,13 +166,29 @@ async fn set_item(store: &dyn Store, session: &SessionRef, dice: &mut Dice, step
 }
 
 async fn set_view(store: &dyn Store, session: &SessionRef, dice: &mut Dice) {
-    let set = SetView {
+    let model = model(["m", "n"][usize::try_from(dice.roll(2)).unwrap()]);
+    store.set_view(set(session, any_view(dice).as_str(), parts(Some(model)))).await.unwrap();
+}
+
+/// A view that is not there is refused.
+async fn pin_some(store: &dyn Store, session: &SessionRef, dice: &mut Dice, step: usize) {
+    let pin = NewPin { view: any_view(dice), ..pin(session, &format!("pin{step}"), 1, 2) };
+    let _ = store.pin(pin).await;
+}
+
+async fn unpin_some(store: &dyn Store, session: &SessionRef, dice: &mut Dice) {
+    let pins = held(store, session).await.pins;
+    let Some(most) = u64::try_from(pins.len()).ok().filter(|it| *it > 0) else { return };
+    let id = &pins[usize::try_from(dice.roll(most)).unwrap()].id;
+    store.unpin(unpin(session, id.as_str())).await.unwrap();
+}
+
+async fn rename(store: &dyn Store, session: &SessionRef, step: usize) {
+    let update = UpdateSession {
         session: session.clone(),
-        view: any_view(dice),
-        parts: parts(Some(model(["m", "n"][usize::try_from(dice.roll(2)).unwrap()]))),
-        only_without_model: false,
-        author: "ann".into(),
+        display_name: Some(format!("name {step}")),
+        labels: None,
         at: at(5_000),
     };
-    store.set_view(set).await.unwrap();
+    store.update_session(update).await.unwrap();
 }

@@ -1,0 +1,484 @@
+//! Which rounds a collapse would cover next.
+//!
+//! A segment is a run of whole shown rounds, oldest first, that no summary
+//! parts. It counts in turns; in rounds inside a turn that is not whole or that
+//! alone is more than a segment may be, for a session of one prompt and 200
+//! tool rounds is one turn.
+
+use std::collections::BTreeSet;
+
+use super::{
+    bench::{Bench, directly_under, source_digest, widen},
+    protect::{Protected, protected},
+    window::share_of,
+};
+use crate::{
+    model::{
+        Overlay, OverlayId, OverlayKind, RowSet, Seq, StageKind, policy::Collapse, shown::Entry,
+    },
+    tokens,
+};
+
+/// What the words around a summary cost beside it, about: an estimate that
+/// only decides how much to take; what is committed is measured.
+const ENVELOPE_TOKENS: i64 = 60;
+
+/// Rows that a collapse would cover, with everything that a commit names.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Segment {
+    /// Whole rounds and whole overlays.
+    pub covered: RowSet,
+    /// Protected rounds between them, shown right after the summary.
+    pub kept: RowSet,
+    /// The overlays directly under it.
+    pub covered_overlays: Vec<OverlayId>,
+    /// Every overlay in force that shares a row with it, clears too.
+    pub overlays: Vec<OverlayId>,
+    /// BLAKE3 over the digests of the covered rows.
+    pub source_digest: [u8; 32],
+    /// Uncalibrated tokens of what it would hide, as shown now.
+    pub tokens: i64,
+    /// Tokens that its summary should have at least.
+    pub min_summary_tokens: i64,
+    /// … and may have at most.
+    pub max_summary_tokens: i64,
+}
+
+impl Segment {
+    /// The rows that it reaches over: covered and kept.
+    #[must_use]
+    pub fn extent(&self) -> RowSet {
+        self.covered.union(&self.kept)
+    }
+}
+
+/// Segments that the policy wants collapsed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Wanted {
+    /// Oldest first; to be committed together.
+    pub segments: Vec<Segment>,
+    /// The block ratio was reached: who reads should wait for it.
+    pub is_urgent: bool,
+}
+
+/// A shown round.
+#[derive(Clone, Copy)]
+struct Piece {
+    id: Seq,
+    tokens: i64,
+    starts_turn: bool,
+    is_protected: bool,
+}
+
+/// Finds one segment after the other. What was found counts as gone.
+pub(crate) struct Finder<'b, 'a> {
+    bench: &'b Bench<'a>,
+    /// Segments that are not tried again as they are.
+    refused: &'b [RowSet],
+    protected: Protected,
+    leased: BTreeSet<Seq>,
+    taken: BTreeSet<Seq>,
+    /// Uncalibrated tokens of the messages once what was found is summarized.
+    messages: i64,
+    /// Uncalibrated tokens of all summaries then.
+    summaries: i64,
+    /// Summaries of the stage that are shown then.
+    passes: usize,
+}
+
+impl<'b, 'a> Finder<'b, 'a> {
+    pub(crate) fn of(bench: &'b Bench<'a>, refused: &'b [RowSet]) -> Self {
+        let (summaries, passes) = summaries(bench);
+        Self {
+            bench,
+            refused,
+            protected: protected(bench),
+            leased: leased(bench),
+            taken: BTreeSet::new(),
+            messages: bench.composed.tokens,
+            summaries,
+            passes,
+        }
+    }
+
+    fn rules(&self) -> &'a Collapse {
+        &self.bench.facts.policy.collapse
+    }
+
+    /// fixed + messages, calibrated, once what was found is summarized.
+    fn used(&self) -> i64 {
+        self.bench.facts.window.used(self.messages)
+    }
+
+    fn at(&self, ratio: f64) -> i64 {
+        self.bench.facts.window.at_ratio(self.bench.facts.policy.window.basis, ratio)
+    }
+
+    /// Says whether the stage's trigger holds.
+    pub(crate) fn is_triggered(&self) -> bool {
+        self.used() >= self.at(self.next_ratio().unwrap_or(self.rules().commit_ratio))
+    }
+
+    /// Says whether the low mark is reached, or no step of the ladder is.
+    pub(crate) fn is_at_the_mark(&self) -> bool {
+        match self.next_ratio() {
+            Some(ratio) => self.used() < self.at(ratio),
+            None => self.used() <= self.at(self.rules().until_ratio),
+        }
+    }
+
+    /// Says whether readers should wait.
+    pub(crate) fn is_urgent(&self) -> bool {
+        self.used() >= self.at(self.rules().block_ratio)
+    }
+
+    /// The ladder's next step: from which ratio on, and what it takes. Each pass
+    /// leaves a summary, so what is shown tells how far the ladder was climbed;
+    /// after its last step it starts anew. Where the newest turn alone is left
+    /// then, only its top takes rounds out of that.
+    fn step(&self) -> Option<(f64, f64)> {
+        let rules = self.rules();
+        let (steps, top) = (rules.ladder_ratios.len(), *rules.ladder_ratios.last()?);
+        let at = self.passes % steps;
+        let ratio = *rules.ladder_ratios.get(at)?;
+        let is_within_a_turn = self.passes >= steps && !self.has_whole_turns();
+        Some((if is_within_a_turn { top } else { ratio }, *rules.ladder_takes.get(at)?))
+    }
+
+    fn next_ratio(&self) -> Option<f64> {
+        self.step().map(|(ratio, _)| ratio)
+    }
+
+    /// The oldest segment, whether the trigger holds or not.
+    pub(crate) fn oldest(&mut self) -> Option<Segment> {
+        let found = match self.step() {
+            Some((_, take)) => self.of_ladder(take),
+            None => self.grown(),
+        };
+        if let Some(rounds) = &found {
+            self.taken.extend(rounds.iter().map(|piece| piece.id));
+        }
+        let segment = self.segment(&found?);
+        self.messages -= segment.tokens - segment.max_summary_tokens - ENVELOPE_TOKENS;
+        self.summaries += segment.max_summary_tokens + ENVELOPE_TOKENS;
+        self.passes += 1;
+        Some(segment)
+    }
+
+    /// The segments that bring the view to the low mark; on a ladder, one for
+    /// each step that is reached.
+    pub(crate) fn down_to_the_mark(&mut self) -> Vec<Segment> {
+        let mut out = Vec::new();
+        while !self.is_at_the_mark() {
+            match self.oldest() {
+                Some(segment) => out.push(segment),
+                None => break,
+            }
+        }
+        out
+    }
+
+    /// The oldest half of the summaries, where all together are too many.
+    pub(crate) fn merged(&self) -> Option<Segment> {
+        let window = self.bench.facts.window;
+        let most = share_of(window.room(), self.rules().all_summaries_share);
+        if tokens::calibrate(self.summaries, window.factor) <= most {
+            return None;
+        }
+        let mut ends: Vec<(usize, usize)> = Vec::new();
+        let order = self.bench.lens.history.order();
+        let place = |id: &Seq| order.iter().position(|it| it == id);
+        for (index, rounds) in &self.bench.composed.hidden {
+            let is_summary = self.bench.in_force.get(*index).is_some_and(is_summary);
+            let (Some(first), Some(last)) = (rounds.first(), rounds.last()) else { continue };
+            if let (true, Some(first), Some(last)) = (is_summary, place(first), place(last)) {
+                ends.push((first, last));
+            }
+        }
+        let half = ends.len().div_ceil(2).max(2);
+        if ends.len() < half {
+            return None;
+        }
+        let first = ends[..half].iter().map(|(first, _)| *first).min()?;
+        let last = ends[..half].iter().map(|(_, last)| *last).max()?;
+        let protected = self.protected.all();
+        let visible: BTreeSet<Seq> = self.bench.composed.visible.iter().copied().collect();
+        let is_kept = |id: &Seq| protected.contains(id) && visible.contains(id);
+        let all = &order[first..=last];
+        if all.iter().any(|id| self.leased.contains(id)) {
+            return None;
+        }
+        let (kept, covered): (Vec<Seq>, Vec<Seq>) = all.iter().partition(|id| is_kept(id));
+        let shown = self.bench.tokens_by_round();
+        let between: i64 = covered.iter().filter_map(|id| shown.get(id)).sum();
+        let notices: i64 = notices(self.bench).take(half).map(|(_, tokens)| tokens).sum();
+        let segment = of_rounds(self.bench, &covered, &kept, between + notices);
+        let is_refused = self.refused.contains(&segment.covered);
+        (!is_refused).then_some(segment)
+    }
+
+    /// One pass of the ladder: a share of the turns that are left, or a number
+    /// of them, in one segment.
+    fn of_ladder(&self, take: f64) -> Option<Vec<Piece>> {
+        let (runs, kept_units) = self.runs();
+        let run = runs.into_iter().find(|run| run.iter().any(|it| !it.is_protected))?;
+        let units = self.units(&run);
+        let take = if take < 1.0 { portion(units.len() + kept_units, take) } else { whole(take) };
+        let take = take.max(1).min(units.len());
+        for take in take..=units.len() {
+            let rounds: Vec<Piece> = units[..take].iter().flatten().copied().collect();
+            if self.is_worth_it(&rounds) {
+                return Some(rounds);
+            }
+        }
+        None
+    }
+
+    /// A segment of `min_turns` to `max_turns`, or of its share of the limit.
+    fn grown(&self) -> Option<Vec<Piece>> {
+        let rules = self.rules();
+        let window = self.bench.facts.window;
+        let share = share_of(window.limit(), rules.segment_share);
+        for run in self.runs().0 {
+            let mut rounds: Vec<Piece> = Vec::new();
+            let mut taken = 0;
+            let mut units = self.units(&run).into_iter().peekable();
+            while let Some(unit) = units.next() {
+                taken += 1;
+                rounds.extend(unit);
+                let size = tokens::calibrate(tokens_of(&rounds), window.factor);
+                let is_grown =
+                    taken >= rules.max_turns || (taken >= rules.min_turns && size >= share);
+                if (is_grown || units.peek().is_none()) && self.is_worth_it(&rounds) {
+                    return Some(rounds);
+                }
+            }
+        }
+        None
+    }
+
+    /// Says whether a summary can be expected to be smaller, and whether it was
+    /// not tried in vain already.
+    fn is_worth_it(&self, rounds: &[Piece]) -> bool {
+        let least = 2 * (self.rules().min_summary_tokens.min(self.most()) / 2 + ENVELOPE_TOKENS);
+        let covered = || {
+            let ids: Vec<Seq> =
+                rounds.iter().filter(|it| !it.is_protected).map(|it| it.id).collect();
+            widen(&self.bench.rows_of(&ids), &self.bench.in_force)
+        };
+        tokens_of(rounds) > least && (self.refused.is_empty() || !self.refused.contains(&covered()))
+    }
+
+    /// Tokens that one summary may have at most.
+    fn most(&self) -> i64 {
+        most_summary_tokens(self.bench)
+    }
+
+    /// Runs of shown rounds before the newest that stay, and how many units
+    /// (turns, or rounds in a session of one turn) stay.
+    fn runs(&self) -> (Vec<Vec<Piece>>, usize) {
+        let protected = self.protected.all();
+        let history = self.bench.lens.history;
+        let kept_from = self.kept_from();
+        let mut runs: Vec<Vec<Piece>> = vec![Vec::new()];
+        let mut at = 0;
+        for entry in &self.bench.composed.entries {
+            let Entry::Round(round) = entry else {
+                runs.push(Vec::new());
+                continue;
+            };
+            if self.bench.composed.visible.get(at) != Some(&round.id) {
+                continue;
+            }
+            at += 1;
+            if at > kept_from {
+                break;
+            }
+            if self.leased.contains(&round.id) || self.taken.contains(&round.id) {
+                runs.push(Vec::new());
+                continue;
+            }
+            let piece = Piece {
+                id: round.id,
+                tokens: round.tokens,
+                starts_turn: history.round(round.id).is_some_and(|it| it.starts_turn),
+                is_protected: protected.contains(&round.id),
+            };
+            if let Some(run) = runs.last_mut() {
+                run.push(piece);
+            }
+        }
+        let newest = self.bench.composed.visible.get(kept_from..).unwrap_or_default();
+        let starts =
+            newest.iter().filter(|id| history.round(**id).is_some_and(|it| it.starts_turn));
+        let kept = if self.has_whole_turns() { starts.count() } else { newest.len() };
+        runs.retain(|run| !run.is_empty());
+        for run in &mut runs {
+            trim(run);
+        }
+        (runs, kept)
+    }
+
+    /// The position in the view from which rounds stay as they are.
+    fn kept_from(&self) -> usize {
+        let rules = self.rules();
+        if rules.keep_share <= 0.0 {
+            return self.bench.newest_turns(rules.keep_turns);
+        }
+        let visible = &self.bench.composed.visible;
+        let starts = self.bench.turn_starts();
+        let oldest = match starts.len().checked_sub(rules.keep_turns) {
+            Some(at) => starts.get(at).copied().unwrap_or(visible.len()),
+            None => 0,
+        };
+        let window = self.bench.facts.window;
+        let most = share_of(window.limit(), rules.keep_share);
+        let shown = self.bench.tokens_by_round();
+        let mut from = visible.len().saturating_sub(1);
+        let mut sum = 0;
+        for at in (oldest..visible.len()).rev() {
+            sum += shown.get(&visible[at]).copied().unwrap_or(0);
+            if tokens::calibrate(sum, window.factor) > most {
+                break;
+            }
+            from = from.min(at);
+        }
+        from
+    }
+
+    /// Says whether a whole turn lies before the rounds that stay.
+    fn has_whole_turns(&self) -> bool {
+        let kept_from = self.kept_from();
+        self.bench.turn_starts().get(1).is_some_and(|second| *second <= kept_from)
+    }
+
+    /// What a run counts in.
+    fn units(&self, run: &[Piece]) -> Vec<Vec<Piece>> {
+        let rules = self.rules();
+        let window = self.bench.facts.window;
+        let share = share_of(window.limit(), rules.segment_share);
+        let in_rounds = !self.has_whole_turns();
+        let mut turns: Vec<Vec<Piece>> = Vec::new();
+        for piece in run {
+            match turns.last_mut() {
+                Some(turn) if !piece.starts_turn => turn.push(*piece),
+                _ => turns.push(vec![*piece]),
+            }
+        }
+        let mut out = Vec::new();
+        for turn in turns {
+            let is_too_much = turn.len() > rules.max_turns
+                && tokens::calibrate(tokens_of(&turn), window.factor) > share;
+            if in_rounds || is_too_much {
+                out.extend(turn.into_iter().map(|piece| vec![piece]));
+            } else {
+                out.push(turn);
+            }
+        }
+        // What is protected alone is no unit of its own.
+        let mut units: Vec<Vec<Piece>> = Vec::new();
+        for unit in out {
+            match units.last_mut() {
+                Some(last) if unit.iter().all(|it| it.is_protected) => last.extend(unit),
+                _ => units.push(unit),
+            }
+        }
+        units
+    }
+
+    fn segment(&self, rounds: &[Piece]) -> Segment {
+        let mut rounds = rounds.to_vec();
+        trim(&mut rounds);
+        let (kept, covered): (Vec<Piece>, Vec<Piece>) =
+            rounds.iter().partition(|piece| piece.is_protected);
+        let ids = |pieces: &[Piece]| pieces.iter().map(|piece| piece.id).collect::<Vec<_>>();
+        of_rounds(self.bench, &ids(&covered), &ids(&kept), tokens_of(&covered))
+    }
+}
+
+/// Protected rounds at the ends are not between anything.
+fn trim(run: &mut Vec<Piece>) {
+    while run.last().is_some_and(|piece| piece.is_protected) {
+        run.pop();
+    }
+    let first = run.iter().position(|piece| !piece.is_protected).unwrap_or(run.len());
+    run.drain(..first);
+}
+
+fn tokens_of(rounds: &[Piece]) -> i64 {
+    rounds.iter().filter(|piece| !piece.is_protected).map(|piece| piece.tokens).sum()
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    clippy::cast_precision_loss,
+    reason = "a number of turns, at least 0"
+)]
+fn portion(of: usize, share: f64) -> usize {
+    (of as f64 * share).floor() as usize
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a number of turns, checked where the policy is"
+)]
+fn whole(turns: f64) -> usize {
+    turns as usize
+}
+
+/// Covers these rounds and whatever overlay they touch.
+pub(crate) fn of_rounds(bench: &Bench<'_>, covered: &[Seq], kept: &[Seq], tokens: i64) -> Segment {
+    let covered = widen(&bench.rows_of(covered), &bench.in_force);
+    let kept = bench.rows_of(kept);
+    let kept = RowSet::of(kept.iter().filter(|seq| !covered.contains(*seq)).collect());
+    let extent = covered.union(&kept);
+    let there = bench.in_force.iter().filter(|it| it.covered.intersects(&extent));
+    Segment {
+        covered_overlays: directly_under(&covered, &bench.in_force),
+        overlays: there.map(|it| it.id.clone()).collect(),
+        source_digest: source_digest(bench.lens, &covered),
+        tokens,
+        min_summary_tokens: bench.facts.policy.collapse.min_summary_tokens,
+        max_summary_tokens: most_summary_tokens(bench),
+        covered,
+        kept,
+    }
+}
+
+/// Tokens that one summary may have at most, uncalibrated: the policy's number,
+/// and its share of the room.
+pub(crate) fn most_summary_tokens(bench: &Bench<'_>) -> i64 {
+    let rules = &bench.facts.policy.collapse;
+    let window = bench.facts.window;
+    let share = share_of(window.room(), rules.summary_share);
+    rules.max_summary_tokens.min(tokens::uncalibrate(share, window.factor)).max(1)
+}
+
+fn is_summary(overlay: &Overlay) -> bool {
+    overlay.kind == OverlayKind::Collapse
+}
+
+/// The collapses that are shown, in order, with the tokens of their notices.
+fn notices<'b>(bench: &'b Bench<'_>) -> impl Iterator<Item = (&'b Overlay, i64)> {
+    bench.composed.entries.iter().filter_map(|entry| {
+        let Entry::Notice(notice) = entry else { return None };
+        let overlay = bench.in_force.iter().find(|it| it.id == notice.overlay)?;
+        is_summary(overlay).then_some((overlay, notice.tokens))
+    })
+}
+
+/// Tokens of the shown summaries, and how many of them the stage made.
+fn summaries(bench: &Bench<'_>) -> (i64, usize) {
+    let own = StageKind::Collapse.name();
+    notices(bench).fold((0, 0), |(tokens, passes), (overlay, more)| {
+        (tokens + more, passes + usize::from(overlay.stage == own))
+    })
+}
+
+/// Rounds that somebody is summarizing.
+pub(crate) fn leased(bench: &Bench<'_>) -> BTreeSet<Seq> {
+    let rows = bench.facts.leased.iter().flat_map(RowSet::iter);
+    rows.filter_map(|seq| bench.lens.history.round_of(seq)).map(|round| round.id).collect()
+}
