@@ -30,6 +30,12 @@ pub struct Background {
 }
 
 impl Background {
+    /// Says whether a worker runs for a view.
+    pub(in crate::service) fn is_running(&self, session: &SessionRef, view: &ViewName) -> bool {
+        let running = self.lock();
+        !running.is_empty() && running.contains_key(&(session.clone(), view.clone()))
+    }
+
     /// Waits until no worker runs.
     pub async fn settled(&self) {
         loop {
