@@ -5,7 +5,7 @@
 //! alone is more than a segment may be, for a session of one prompt and 200
 //! tool rounds is one turn.
 
-use std::collections::BTreeSet;
+use std::{cell::OnceCell, collections::BTreeSet};
 
 use super::{
     bench::{Bench, directly_under, source_digest, widen},
@@ -75,8 +75,10 @@ pub(crate) struct Finder<'b, 'a> {
     bench: &'b Bench<'a>,
     /// Segments that are not tried again as they are.
     refused: &'b [RowSet],
-    protected: Protected,
-    leased: BTreeSet<Seq>,
+    /// These three only where a trigger holds: most contexts need none.
+    protected: OnceCell<Protected>,
+    leased: OnceCell<BTreeSet<Seq>>,
+    kept_from: OnceCell<usize>,
     taken: BTreeSet<Seq>,
     /// Uncalibrated tokens of the messages once what was found is summarized.
     messages: i64,
@@ -92,13 +94,22 @@ impl<'b, 'a> Finder<'b, 'a> {
         Self {
             bench,
             refused,
-            protected: protected(bench),
-            leased: leased(bench),
+            protected: OnceCell::new(),
+            leased: OnceCell::new(),
+            kept_from: OnceCell::new(),
             taken: BTreeSet::new(),
             messages: bench.composed.tokens,
             summaries,
             passes,
         }
+    }
+
+    fn protected(&self) -> &Protected {
+        self.protected.get_or_init(|| protected(self.bench))
+    }
+
+    fn is_leased(&self, round: Seq) -> bool {
+        self.leased.get_or_init(|| leased(self.bench)).contains(&round)
     }
 
     fn rules(&self) -> &'a Collapse {
@@ -201,11 +212,11 @@ impl<'b, 'a> Finder<'b, 'a> {
         }
         let first = ends[..half].iter().map(|(first, _)| *first).min()?;
         let last = ends[..half].iter().map(|(_, last)| *last).max()?;
-        let protected = self.protected.all();
+        let protected = self.protected().all();
         let visible: BTreeSet<Seq> = self.bench.composed.visible.iter().copied().collect();
         let is_kept = |id: &Seq| protected.contains(id) && visible.contains(id);
         let all = &order[first..=last];
-        if all.iter().any(|id| self.leased.contains(id)) {
+        if all.iter().any(|id| self.is_leased(*id)) {
             return None;
         }
         let (kept, covered): (Vec<Seq>, Vec<Seq>) = all.iter().partition(|id| is_kept(id));
@@ -277,7 +288,7 @@ impl<'b, 'a> Finder<'b, 'a> {
     /// Runs of shown rounds before the newest that stay, and how many units
     /// (turns, or rounds in a session of one turn) stay.
     fn runs(&self) -> (Vec<Vec<Piece>>, usize) {
-        let protected = self.protected.all();
+        let protected = self.protected().all();
         let history = self.bench.lens.history;
         let kept_from = self.kept_from();
         let mut runs: Vec<Vec<Piece>> = vec![Vec::new()];
@@ -294,7 +305,7 @@ impl<'b, 'a> Finder<'b, 'a> {
             if at > kept_from {
                 break;
             }
-            if self.leased.contains(&round.id) || self.taken.contains(&round.id) {
+            if self.is_leased(round.id) || self.taken.contains(&round.id) {
                 runs.push(Vec::new());
                 continue;
             }
@@ -321,6 +332,10 @@ impl<'b, 'a> Finder<'b, 'a> {
 
     /// The position in the view from which rounds stay as they are.
     fn kept_from(&self) -> usize {
+        *self.kept_from.get_or_init(|| self.find_kept_from())
+    }
+
+    fn find_kept_from(&self) -> usize {
         let rules = self.rules();
         if rules.keep_share <= 0.0 {
             return self.bench.newest_turns(rules.keep_turns);
