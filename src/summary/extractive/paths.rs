@@ -77,7 +77,10 @@ fn one(file: &FileFact, root: &str) -> Item {
     let line = format!("{}: {}", within(&file.path, root), head(&file.label(), 120));
     let mut forms = vec![(first_rank(file), line.clone())];
     if !file.why.is_empty() {
-        forms.push((rank::FILE_DETAIL, format!("{line} ({})", head(&file.why, 90))));
+        forms.push((
+            rank::FILE_DETAIL,
+            format!("{line} ({})", head(&file.why, 90).trim_end_matches(['.', ':'])),
+        ));
     }
     Item::new(Part::File, file.last, file.last.seq, forms)
 }

@@ -119,6 +119,34 @@ pub(super) fn is_verbose() -> bool {
 }
 
 #[test]
+fn r81_whole_sessions_are_summarized_within_what_a_compaction_may_have() {
+    for path in conversations() {
+        let conversation = Conversation::read(&path);
+        let rounds = rounds(conversation.messages);
+        let bytes: usize = rounds.iter().map(bytes).sum();
+        for template in Template::COMPACT {
+            let task = task(material(&rounds), template.name(), 5000);
+            let start = Instant::now();
+            let text = extractive(&task);
+            let took = start.elapsed();
+            let limits = Limits { max_tokens: 5000, template: Some(template) };
+            assert_eq!(check(&text, "", &limits), Ok(()), "{}\n{text}", conversation.name);
+            if template == Template::AllParts {
+                let tokens = count_text(&text);
+                eprintln!(
+                    "{:44} {bytes:8} bytes to {tokens:4} tokens: {} ms",
+                    conversation.name,
+                    took.as_millis()
+                );
+            }
+            if is_verbose() {
+                eprintln!("==== whole {} {}\n{text}", conversation.name, template.name());
+            }
+        }
+    }
+}
+
+#[test]
 fn r64_segments_of_recorded_sessions_name_what_matters() {
     let mut total = Shares::default();
     for path in conversations() {
