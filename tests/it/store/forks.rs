@@ -111,7 +111,7 @@ pub(super) async fn i8_the_past_of_a_fork_is_that_of_its_origin(store: AnyStore)
                 expected.map(place).collect::<Vec<_>>()
             );
             let came =
-                Change::Appended { first: Seq(seq + 1), last: Seq(seq + 1), lane: "".into() };
+                Change::Appended { first: Seq(seq + 1), last: Seq(seq + 1), lane: String::new() };
             assert_eq!((own.len(), &own[0].change), (1, &came));
             for revision in (1..=started.0).map(Revision) {
                 for name in ["main", "small"].map(ViewName::new) {
