@@ -5,6 +5,7 @@
 //! to the contract.
 
 pub mod error;
+mod leases;
 pub mod memory;
 mod rules;
 pub mod sqlite;

@@ -6,7 +6,7 @@
 use super::{
     At, Draft,
     change::looks_like_path,
-    facts::{Kind, Remark, Request},
+    facts::{Kind, Remark, Request, Source},
     todos::{Status, Todo, boxes},
 };
 use crate::summary::{
@@ -31,10 +31,15 @@ pub(super) struct Carried {
 }
 
 /// Takes in the text of an earlier summary that stands at `at`.
-pub(super) fn read(text: &str, at: At, draft: &mut Draft) {
-    let mut reader = Reader { at, part: None, todos: Vec::new() };
+pub(super) fn read(text: &str, at: At, source: Source, draft: &mut Draft) {
+    let mut reader = Reader { at, source, part: None, has_turns: false, todos: Vec::new() };
+    let mut is_code = false;
     for line in text.lines().take(MOST_LINES) {
-        reader.line(line, draft);
+        if line.trim_start().starts_with("```") {
+            is_code = !is_code;
+        } else if !is_code {
+            reader.line(line, draft);
+        }
     }
     let todos = reader.todos;
     if !todos.is_empty() {
@@ -44,8 +49,11 @@ pub(super) fn read(text: &str, at: At, draft: &mut Draft) {
 
 struct Reader {
     at: At,
+    source: Source,
     /// What the heading above says.
     part: Option<Part>,
+    /// True where lines are led by turns instead of headings.
+    has_turns: bool,
     todos: Vec<Todo>,
 }
 
@@ -83,25 +91,29 @@ impl Reader {
         draft.turn(first);
         draft.turn(last);
         self.at.turn = first;
+        self.has_turns = true;
+        self.part = None;
         Some(rest.trim())
     }
 
     fn piece(&mut self, piece: &str, draft: &mut Draft) {
         let piece = piece.trim().trim_end_matches(['.', ';']).trim();
         let has_words = piece.chars().any(char::is_alphanumeric);
-        if !has_words || piece == "none" {
+        if !has_words || piece == "none" || is_prompt(piece) {
             return;
         }
-        if let Some(said) = quoted(piece) {
+        let may_be_asked =
+            self.part == Some(Part::Request) || (self.has_turns && self.part.is_none());
+        if let Some(said) = quoted(piece).filter(|_| may_be_asked) {
             draft.request(Request {
                 at: self.at,
                 text: flat(said, 12 << 10),
                 times: 1,
                 asked: String::new(),
-                is_program: false,
+                source: self.source,
             });
         } else if let Some(todo) = boxes(piece).pop() {
-            self.todos.push(todo);
+            self.todo(todo, draft);
         } else if let Some((path, label)) = file(piece, self.part) {
             draft.files.carried(path, label, self.at);
         } else {
@@ -113,7 +125,7 @@ impl Reader {
         let text = flat(piece, 600);
         let part = match self.part {
             Some(Part::Todo) => {
-                self.todos.push(Todo { text, status: Status::Open });
+                self.todo(Todo { text, status: Status::Open }, draft);
                 return;
             }
             Some(Part::Decision) => Some(Kind::Decision),
@@ -132,10 +144,38 @@ impl Reader {
             None | Some(Part::Request) => Part::Outcome,
             Some(part) => part,
         };
+        // A line about files that names none says nothing.
+        if part == Part::File {
+            return;
+        }
+        self.carry(part, text, draft);
+    }
+
+    /// What was open when an agent retold its conversation may be done since.
+    fn todo(&mut self, todo: Todo, draft: &mut Draft) {
+        if self.source == Source::Summary {
+            self.todos.push(todo);
+        } else if todo.status.is_open() {
+            self.carry(Part::Activity, format!("open then: {}", todo.text), draft);
+        }
+    }
+
+    fn carry(&self, part: Part, text: String, draft: &mut Draft) {
         if draft.facts.carried.len() < MOST_PIECES {
             draft.facts.carried.push(Carried { at: self.at, part, text });
         }
     }
+}
+
+/// What an agent tells itself to do with its summary.
+fn is_prompt(piece: &str) -> bool {
+    const PROMPTS: [&str; 4] = [
+        "continue the conversation from where",
+        "read the full transcript at",
+        "being continued from a previous",
+        "covers the earlier portion of the conversation",
+    ];
+    PROMPTS.iter().any(|it| has(piece, it))
 }
 
 /// `"words"`, with what stands behind them left out.

@@ -23,7 +23,7 @@ pub(super) fn sentences(text: &str) -> Vec<String> {
             continue;
         }
         let line = line.trim_start_matches(['#', '*', '-', '>', '+', ' ', '•', '●']);
-        split(line, &mut out);
+        split(&line.replace("**", ""), &mut out);
     }
     out
 }
@@ -51,14 +51,26 @@ fn push(sentence: &str, out: &mut Vec<String>) {
     }
 }
 
-/// The first sentence of a text, for what is said before a call.
+/// The first sentence of a text that says something, for what is said before a
+/// call.
 pub(super) fn first(text: &str) -> String {
-    sentences(text).into_iter().next().unwrap_or_default()
+    let text = &text[..super::super::text::floor(text, 2000)];
+    sentences(text).into_iter().find(|it| !is_filler(it)).unwrap_or_default()
 }
 
-/// What an assistant concludes: the text on one line, code and tables left out.
+/// What an assistant concludes: the text on one line, without code, tables and
+/// the politeness before it.
 pub(super) fn gist(text: &str) -> String {
-    sentences(text).join(" ")
+    let sentences = sentences(text);
+    let start = sentences.iter().position(|it| !is_filler(it)).unwrap_or(0);
+    sentences[start..].join(" ")
+}
+
+/// `Perfect!`, `Great question!`
+fn is_filler(sentence: &str) -> bool {
+    sentence.split_whitespace().nth(3).is_none()
+        && sentence.is_ascii()
+        && !sentence.contains(['/', '`', '?'])
 }
 
 fn weigh(sentence: &str, words: &[(&str, u32)]) -> u32 {
@@ -117,8 +129,28 @@ pub(super) fn finding(sentence: &str) -> u32 {
     if !is_of_length(sentence) || sentence.ends_with('?') || sentence.ends_with(':') {
         return 0;
     }
+    // A bare name or address, and what somebody is only about to do.
+    if sentence.split_whitespace().nth(3).is_none() {
+        return 0;
+    }
+    const PLANS: [&str; 12] = [
+        "let me",
+        "now ",
+        "i'll ",
+        "i'm ",
+        "i will",
+        "next ",
+        "also need",
+        "first ",
+        "let's",
+        "good",
+        "then ",
+        "i need",
+    ];
+    let is_plan = PLANS.iter().any(|it| sentence.starts_with(it));
     let has_value = sentence.as_bytes().windows(2).any(|it| it.iter().all(u8::is_ascii_digit));
-    weigh(sentence, WORDS) + u32::from(has_value) + u32::from(sentence.contains('`'))
+    let told = weigh(sentence, WORDS) + u32::from(has_value) + u32::from(sentence.contains('`'));
+    if is_plan { told.saturating_sub(2) } else { told }
 }
 
 /// How much a user's sentence, in lower case, says about what is demanded or
@@ -172,6 +204,8 @@ mod tests {
         );
         assert_eq!(decision("Now I will edit the file and run it."), 0);
         assert!(finding("the root cause is the cache of `go-git`.") >= 4);
+        assert_eq!(finding("let me check the `state` of port 80 first."), 0);
+        assert_eq!(finding("https://example.com/pull/1586"), 0);
         assert!(constraint("never push to main.") > 0);
         assert_eq!(last_question("Done. Shall I commit?\n"), Some("Shall I commit?".to_owned()));
     }

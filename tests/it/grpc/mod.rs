@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "these are tests, helpers included")]
 
 mod append;
+mod background;
 mod bad_input;
 mod collapse;
 mod content;

@@ -11,6 +11,7 @@ mod many;
 mod overlays;
 mod pins;
 mod plans;
+mod player;
 mod reading;
 mod revisions;
 mod rows;

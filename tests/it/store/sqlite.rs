@@ -122,6 +122,11 @@ async fn i9_what_was_acknowledged_is_there_after_a_crash() {
     let store = opened(&dir).await;
     full_session(&store, "s").await;
     let rows = all_rows(&store, &session("s")).await;
+    let page = || Page { limit: 99, after: None };
+    let revisions = store.list_revisions(&session("s"), page()).await.unwrap();
+    let (main, now) = (ViewName::main(), at(8_001));
+    let plans = store.list_plans(&session("s"), &main, now).await.unwrap();
+    assert_eq!((revisions.len(), plans.len()), (12, 1));
     // What a crash leaves: the database as it is, and the log beside it.
     for file in ["concertina.db", "concertina.db-wal"] {
         fs::copy(dir.path().join(file), image.path().join(file)).unwrap();
@@ -129,6 +134,9 @@ async fn i9_what_was_acknowledged_is_there_after_a_crash() {
     store.close().await;
     let store = opened(&image).await;
     assert_eq!(all_rows(&store, &session("s")).await, rows);
+    assert_eq!(store.list_revisions(&session("s"), page()).await.unwrap(), revisions);
+    assert_eq!(store.list_plans(&session("s"), &main, now).await.unwrap(), plans);
+    assert_eq!(pins(&store, &session("s"), "main").await, ["q"]);
     assert_eq!(appended(&store, &session("s"), 1).await.first_seq, Seq(5));
     store.close().await;
 }
