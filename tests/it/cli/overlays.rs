@@ -5,21 +5,13 @@ use expect_test::expect;
 
 use super::support::{Server, anonymous, stderr, stdout};
 
-/// Collapses rows into a text of this test's own, and gives the overlay's id.
-fn collapsed(server: &Server, rows: &str) -> String {
-    let plan = server.json(&["collapse", "prepare", "s", rows]).remove(0);
-    let plan = plan["plan_id"].as_str().expect("an id");
-    let made = server.json(&["collapse", "commit", "s", plan, "It is mended."]).remove(0);
-    made["overlay"]["id"].as_str().expect("an id").to_owned()
-}
-
 #[test]
 fn the_strip_shows_folds_by_letter_and_the_table_names_them() {
     let server = Server::with_turns(12);
     server.run(&["pin", "s", "14"]);
-    collapsed(&server, "1-4");
-    collapsed(&server, "1-8");
-    collapsed(&server, "15-18");
+    server.collapsed("1-4");
+    server.collapsed("1-8");
+    server.collapsed("15-18");
     expect![[r#"
         rows 1–24, one sign a row
         [A turns 1–4]█████▲[B turns 8–9]██████
@@ -36,7 +28,7 @@ fn the_strip_shows_folds_by_letter_and_the_table_names_them() {
 #[test]
 fn what_was_rolled_back_is_listed_on_demand_and_not_drawn() {
     let server = Server::with_turns(6);
-    let id = collapsed(&server, "1-4");
+    let id = server.collapsed("1-4");
     server.run(&["rollback", "s", &id]);
     let assert = server.command(&["overlays", "s"]).assert().success();
     expect![[r#"
@@ -74,7 +66,7 @@ fn an_empty_session_has_no_strip_and_an_unknown_view_is_told() {
 fn each_view_has_a_strip_of_its_own() {
     let server = Server::with_turns(6);
     server.run(&["views", "set", "s", "small", "--window", "50000"]);
-    collapsed(&server, "1-4");
+    server.collapsed("1-4");
     let main = server.run(&["overlays", "s"]);
     assert!(main.contains("[A turns 1–2]████████"), "{main}");
     let small = server.run(&["overlays", "s", "--view", "small"]);
@@ -84,7 +76,7 @@ fn each_view_has_a_strip_of_its_own() {
 #[test]
 fn r62_expand_shows_the_rows_under_an_overlay() {
     let server = Server::with_turns(6);
-    let id = collapsed(&server, "1-4");
+    let id = server.collapsed("1-4");
     let text = anonymous(&server.run(&["expand", "s", &id]));
     let under: Vec<_> = text.lines().skip_while(|line| *line != "under it:").collect();
     expect![[r#"
@@ -109,7 +101,7 @@ fn r62_expand_shows_the_rows_under_an_overlay() {
 fn expand_shows_the_context_with_an_overlay_opened_and_commits_nothing() {
     let server = Server::with_turns(6);
     let before = server.json(&["context", "s"]).remove(0);
-    let id = collapsed(&server, "1-4");
+    let id = server.collapsed("1-4");
     let opened = [
         server.json(&["expand", "s", &id, "--context"]).remove(0),
         server.json(&["context", "s", "--preview", "--expand", &id]).remove(0),

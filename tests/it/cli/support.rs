@@ -122,6 +122,15 @@ impl Server {
         server
     }
 
+    /// Collapses rows of `s` into a text of its own; gives the overlay's id.
+    pub(super) fn collapsed(&self, rows: &str) -> String {
+        let plan = self.json(&["collapse", "prepare", "s", rows]).remove(0);
+        let plan = plan["plan_id"].as_str().expect("an id");
+        let commit = ["collapse", "commit", "s", plan, "It is mended.", "--author", "lena"];
+        let made = self.json(&commit).remove(0);
+        made["overlay"]["id"].as_str().expect("an id").to_owned()
+    }
+
     /// Runs a command that must be refused, and gives what it says of it.
     #[track_caller]
     pub(super) fn refused(&self, arguments: &[&str]) -> String {
