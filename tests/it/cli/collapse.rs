@@ -115,7 +115,7 @@ fn a_poor_summary_is_refused_and_the_lease_holds() {
     for (summary, reason) in cases {
         let words = server.refused(&[&["collapse", "commit", "s", id], summary].concat());
         assert!(words.contains(&format!("reason: {reason}")), "{words}");
-        assert!(words.contains("hint: the lease holds"), "{words}");
+        assert!(words.contains("a lease of yours holds on"), "{words}");
     }
     assert!(server.json(&["overlays", "s"]).is_empty());
     server.run(&["collapse", "commit", "s", id, "Parts 1 and 2 are mended."]);

@@ -152,6 +152,18 @@ impl Server {
         json_lines(&command.args(["--output", "json"]).assert().success())
     }
 
+    /// Runs a line of a shell that must work, and gives its standard output.
+    #[track_caller]
+    pub(super) fn shell(&self, line: &str) -> String {
+        let folder = std::path::Path::new(BINARY).parent().expect("a folder");
+        let path = format!("{}:{}", folder.display(), std::env::var("PATH").expect("a path"));
+        let mut command = Command::new("sh");
+        clean(&mut command);
+        command.args(["-c", line]).current_dir(env!("CARGO_MANIFEST_DIR"));
+        command.env("PATH", path).env("CONCERTINA_SERVER", &self.address);
+        stdout(&assert_cmd::Command::from_std(command).assert().success())
+    }
+
     /// Tells it to stop as an operator would; gives its exit code and its folder.
     pub(super) fn terminate(mut self) -> (Option<i32>, TempDir) {
         let mut child = self.child.take().expect("it runs");
