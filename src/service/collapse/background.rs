@@ -85,11 +85,9 @@ pub(in crate::service) fn start(
     ctx.background.tasks.spawn(async move {
         let end = End { ctx: own, key, tell };
         let work = run(&end.ctx, &end.key.0, &end.key.1);
-        match end.ctx.background.stopping.run_until_cancelled(work).await {
-            Some(Err(err)) => {
-                tracing::warn!(view = %end.key.1, error = %err, "a background collapse failed");
-            }
-            Some(Ok(())) | None => {}
+        let outcome = end.ctx.background.stopping.run_until_cancelled(work).await;
+        if let Some(Err(err)) = outcome {
+            tracing::warn!(view = %end.key.1, error = %err, "a background collapse failed");
         }
     });
     done

@@ -60,7 +60,17 @@ pub(super) fn anonymous(text: &str) -> String {
         }
     });
     let text: String = words.collect();
-    text.lines().map(|line| format!("{}\n", line.trim_end())).collect()
+    trimmed(&text)
+}
+
+/// Text without the blanks that fill its lines.
+pub(super) fn trimmed(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for line in text.lines() {
+        out.push_str(line.trim_end());
+        out.push('\n');
+    }
+    out
 }
 
 /// A server of its own on a port of its own.
@@ -156,6 +166,7 @@ impl Server {
     #[track_caller]
     pub(super) fn shell(&self, line: &str) -> String {
         let folder = std::path::Path::new(BINARY).parent().expect("a folder");
+        #[expect(clippy::disallowed_methods, reason = "a shell finds its programs by it")]
         let path = format!("{}:{}", folder.display(), std::env::var("PATH").expect("a path"));
         let mut command = Command::new("sh");
         clean(&mut command);
