@@ -412,10 +412,10 @@ mod tests {
             &overlays,
             &[pin(range(700, 700))],
             1_000,
-            &expect![[r"
-            rows 1–1000, a sign is up to 8 rows
-            [A turns 1–4]█████████████████████████████████████████▲█████████████████████████████████████████
-            █ shown   [ ] folded into a text   ▲ pinned"]],
+            &expect![[r#"
+                rows 1–1000, a sign is up to 8 rows
+                [A turns 1–4]████████████████████████████████████████▲█████████████████████████████████████████
+                █ shown   [ ] folded into a text   ▲ pinned"#]],
         );
     }
 
@@ -423,7 +423,7 @@ mod tests {
     fn many_blocks_lose_their_words_and_then_go_on_in_the_next_line() {
         let many = |count: i64| -> Vec<v1::Overlay> {
             let one =
-                |at| fold(&at.to_string(), Kind::Collapse, &[range(at * 10 + 1, at * 10 + 9)]);
+                |at: i64| fold(&at.to_string(), Kind::Collapse, &[range(at * 10 + 1, at * 10 + 9)]);
             (0..count).map(one).collect()
         };
         check(

@@ -15,4 +15,4 @@ mod rollback;
 mod sharing;
 mod stages;
 mod summaries;
-mod support;
+pub(crate) mod support;
