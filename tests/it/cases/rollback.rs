@@ -6,9 +6,7 @@ use concertina::proto::v1::{self as pb, WireFormat};
 
 use super::{
     reducing::range,
-    support::{
-        FORMATS, Talk, asking, assistant, call, count, has, joined, result, results, told,
-    },
+    support::{FORMATS, Talk, asking, assistant, call, count, has, joined, result, results, told},
 };
 use crate::{grpc::summarizers::Scripted, projection::support::of_tokens};
 

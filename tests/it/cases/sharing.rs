@@ -22,8 +22,7 @@ fn in_view(view: &str, format: WireFormat) -> pb::GetContextRequest {
 
 async fn set_view(client: &mut Sessions, name: &str, preset: &str, window: i64) {
     let as_created = creating("s", preset, "", window);
-    let view =
-        pb::View { name: name.into(), policy: as_created.policy, model: as_created.model };
+    let view = pb::View { name: name.into(), policy: as_created.policy, model: as_created.model };
     let request =
         pb::SetViewRequest { session_id: "s".into(), view: Some(view), ..Default::default() };
     client.set_view(request).await.unwrap();
@@ -65,8 +64,7 @@ async fn j1_j3_four_agents_in_lanes_lose_nothing_while_two_views_collapse_at_onc
     let patch = r#"{"collapse":{"template":"span"}}"#;
     let mut talk = Talk::over(server, creating("s", "default", patch, 100_000)).await;
     let as_created = creating("s", "default", patch, 1_000_000);
-    let wide =
-        pb::View { name: "wide".into(), policy: as_created.policy, model: as_created.model };
+    let wide = pb::View { name: "wide".into(), policy: as_created.policy, model: as_created.model };
     let request =
         pb::SetViewRequest { session_id: "s".into(), view: Some(wide), ..Default::default() };
     talk.client.set_view(request).await.unwrap();

@@ -98,10 +98,8 @@ async fn g3_collapsing_what_is_collapsed_says_so_and_a_wider_range_has_the_facts
     for last in [26, 32] {
         talk.turns(4, 120).await;
         let plan = talk.prepare(1, last).await.unwrap();
-        let abandon = pb::AbandonCollapseRequest {
-            session_id: "s".into(),
-            plan_id: plan.plan_id.clone(),
-        };
+        let abandon =
+            pb::AbandonCollapseRequest { session_id: "s".into(), plan_id: plan.plan_id.clone() };
         talk.overlays.abandon_collapse(abandon).await.unwrap();
         talk.collapse(1, last).await.unwrap();
         let tasks = summarizer.tasks();
