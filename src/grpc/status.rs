@@ -362,12 +362,12 @@ mod tests {
     }
 
     #[test]
-    fn what_is_busy_for_a_while_says_when_to_try_again() {
+    fn only_what_passes_by_itself_says_when_to_try_again() {
         let ids = CountingSource::default();
         for err in one_of_each() {
             let retry = of(&err, &ids).get_details_retry_info().is_some();
-            let is_busy = matches!(err, Error::Overloaded | Error::RangeLeased { .. });
-            assert_eq!(retry, is_busy, "{err}");
+            let is_later = matches!(err, Error::Overloaded | Error::RangeLeased { .. });
+            assert_eq!(retry, is_later, "{err}");
         }
     }
 

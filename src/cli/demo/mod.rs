@@ -2,8 +2,9 @@
 //!
 //! Everything goes over a real port, through the same client as the other
 //! commands. [`script`] reads the recording, [`play`] plays it, [`show`] tells
-//! what came of it.
+//! what came of it, [`fold`] what can be done and undone by hand.
 
+mod fold;
 mod play;
 mod script;
 mod show;
@@ -34,6 +35,8 @@ pub(super) struct Args {
 /// The session that is played.
 struct DemoSession {
     id: String,
+    /// The row of the last request, where everything is appended.
+    newest_request: i64,
 }
 
 impl DemoSession {
@@ -82,7 +85,8 @@ async fn play_and_show(
     out: &mut Out,
 ) -> anyhow::Result<()> {
     let lines = script::lines()?;
-    let session = create(args, remote).await?;
+    let mut session = create(args, remote).await?;
+    session.newest_request = script::newest_request(&lines);
     if !out.is_json() {
         greet(args, local, remote, &session, out).await?;
     }
@@ -93,6 +97,9 @@ async fn play_and_show(
     out.line("")?;
     out.line(play::summary(&played, lines.len()))?;
     show::last_context(&played, out)?;
+    fold::strip(&session, remote, out).await?;
+    fold::there_and_back(&session, remote, out).await?;
+    fold::second_view(&session, remote, out).await?;
     show::nothing_is_lost(&session, remote, out).await
 }
 
@@ -117,7 +124,7 @@ async fn create(args: &Args, remote: &mut Remote) -> anyhow::Result<DemoSession>
         };
         remote.set_context_item(request).await?;
     }
-    Ok(DemoSession { id: session.id })
+    Ok(DemoSession { id: session.id, newest_request: 0 })
 }
 
 async fn greet(

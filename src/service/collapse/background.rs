@@ -13,7 +13,7 @@ use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use super::work::{self, Order};
 use crate::{
     model::{RowSet, ViewName},
-    projection::{Lens, Segment},
+    projection::{self, Lens, Segment},
     service::{Ctx, Error, Result, live::State},
     store::SessionRef,
 };
@@ -30,6 +30,12 @@ pub struct Background {
 }
 
 impl Background {
+    /// Says whether a worker runs for a view.
+    pub(in crate::service) fn is_running(&self, session: &SessionRef, view: &ViewName) -> bool {
+        let running = self.lock();
+        !running.is_empty() && running.contains_key(&(session.clone(), view.clone()))
+    }
+
     /// Waits until no worker runs.
     pub async fn settled(&self) {
         loop {
@@ -167,7 +173,6 @@ async fn wanted(
     let facts = work::facts(ctx, state, &order.session, &order.view).await?;
     let facts = work::Facts { refused: refused.to_vec(), ..facts };
     facts.look(state, |lens: Lens<'_>, facts, in_force, memo| {
-        crate::projection::wanted(lens, facts, in_force, memo)
-            .map_or_else(Vec::new, |it| it.segments)
+        projection::wanted(lens, facts, in_force, memo).map_or_else(Vec::new, |it| it.segments)
     })
 }

@@ -7,7 +7,7 @@ use super::{
     work::{self, Order},
 };
 use crate::{
-    model::{OverlayKind, RowSet, SeqRange},
+    model::{RowSet, SeqRange},
     projection::{self, Refusal, Segment},
     service::{
         Ctx, Error, OverlayOutput, Result, changes, digest_of,
@@ -129,9 +129,4 @@ pub(super) async fn segment(
         }
     })?;
     Ok(segment)
-}
-
-/// Says whether a kind is one that a caller may prepare here.
-pub(super) fn is_collapse(kind: Option<OverlayKind>) -> bool {
-    kind == Some(OverlayKind::Collapse)
 }

@@ -22,7 +22,7 @@ use crate::{
 const LEASE: Duration = Duration::from_secs(120);
 /// Material above so many tokens is made of earlier summaries where there are
 /// some: what a merge costs must not grow with the whole history.
-const MOST_MATERIAL_TOKENS: i64 = 400_000;
+pub(super) const MOST_MATERIAL_TOKENS: i64 = 400_000;
 
 /// No summary is asked to be shorter.
 const LEAST_TOKENS: i64 = 24;

@@ -9,7 +9,8 @@ use std::collections::BTreeMap;
 use super::{
     At,
     files::{FileFact, folder, shared_root, within},
-    items::{Item, rank},
+    items::Item,
+    rank,
 };
 use crate::{
     summary::{layout::Part, text::head},
@@ -77,7 +78,10 @@ fn one(file: &FileFact, root: &str) -> Item {
     let line = format!("{}: {}", within(&file.path, root), head(&file.label(), 120));
     let mut forms = vec![(first_rank(file), line.clone())];
     if !file.why.is_empty() {
-        forms.push((rank::FILE_DETAIL, format!("{line} ({})", head(&file.why, 90))));
+        forms.push((
+            rank::FILE_DETAIL,
+            format!("{line} ({})", head(&file.why, 90).trim_end_matches(['.', ':'])),
+        ));
     }
     Item::new(Part::File, file.last, file.last.seq, forms)
 }

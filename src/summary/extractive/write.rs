@@ -90,6 +90,9 @@ fn joined(pieces: &[&str]) -> String {
     let mut out = String::new();
     for piece in pieces {
         if !out.is_empty() {
+            if out.ends_with('.') {
+                out.pop();
+            }
             out.push_str("; ");
         }
         out.push_str(piece);

@@ -42,6 +42,27 @@ pub(super) fn json_lines(assert: &Assert) -> Vec<Value> {
     stdout(assert).lines().map(|line| serde_json::from_str(line).expect(line)).collect()
 }
 
+/// A text with `<id>` for each id that a server made and `<time>` for each time.
+pub(super) fn anonymous(text: &str) -> String {
+    let is_id = |word: &str| {
+        let parts: Vec<_> = word.split('-').map(str::len).collect();
+        parts == [8, 4, 4, 4, 12] && word.chars().all(|it| it.is_ascii_hexdigit() || it == '-')
+    };
+    let is_time = |word: &str| word.len() == 20 && word.starts_with("20") && word.ends_with('Z');
+    let ends_word = |letter: char| !(letter.is_ascii_alphanumeric() || "-:".contains(letter));
+    let words = text.split_inclusive(ends_word).map(|piece| {
+        let word = piece.trim_end_matches(ends_word).trim_end_matches(':');
+        let rest = &piece[word.len()..];
+        match word {
+            word if is_id(word) => format!("<id>{rest}"),
+            word if is_time(word) => format!("<time>{rest}"),
+            word => format!("{word}{rest}"),
+        }
+    });
+    let text: String = words.collect();
+    text.lines().map(|line| format!("{}\n", line.trim_end())).collect()
+}
+
 /// A server of its own on a port of its own.
 pub(super) struct Server {
     child: Option<Child>,
@@ -82,6 +103,31 @@ impl Server {
         let mut command = concertina(arguments);
         command.env("CONCERTINA_SERVER", &self.address);
         command
+    }
+
+    /// Starts one over nothing with a session `s` of `turns` turns: a request
+    /// and an answer of about 90 tokens each.
+    pub(super) fn with_turns(turns: usize) -> Self {
+        let server = Self::start();
+        server.run(&["create", "s", "--window", "100000"]);
+        let said = (1..=turns).flat_map(|turn| {
+            let asked = format!("Please mend part {turn}. {}", "It is broken again. ".repeat(16));
+            let done = format!("Part {turn} is mended. {}", "It works as it should. ".repeat(16));
+            [("user", asked), ("assistant", done)]
+        });
+        let messages: Vec<_> =
+            said.map(|(role, text)| serde_json::json!({ "role": role, "content": text })).collect();
+        let payload = Value::from(messages).to_string();
+        server.run(&["append", "s", &payload, "--payload-format", "anthropic"]);
+        server
+    }
+
+    /// Runs a command that must be refused, and gives what it says of it.
+    #[track_caller]
+    pub(super) fn refused(&self, arguments: &[&str]) -> String {
+        let assert = self.command(arguments).assert().code(1);
+        assert_eq!(stdout(&assert), "", "{arguments:?}");
+        stderr(&assert)
     }
 
     /// Runs a command that must work, and gives its standard output.

@@ -25,7 +25,7 @@ use super::{
     },
 };
 
-async fn opened(dir: &TempDir) -> SqliteStore {
+pub(super) async fn opened(dir: &TempDir) -> SqliteStore {
     open(dir.path(), Options::default()).await
 }
 
@@ -34,13 +34,13 @@ async fn refusal(dir: &Path) -> OpenError {
 }
 
 /// The database, opened past the store.
-async fn database(dir: &TempDir) -> SqliteConnection {
+pub(super) async fn database(dir: &TempDir) -> SqliteConnection {
     let options = SqliteConnectOptions::new().filename(dir.path().join("concertina.db"));
     SqliteConnection::connect_with(&options).await.unwrap()
 }
 
 /// Entries of every table and index of ours that has any.
-async fn entries(dir: &TempDir) -> Vec<(String, i64)> {
+pub(super) async fn entries(dir: &TempDir) -> Vec<(String, i64)> {
     sqlx::query_as(
         "SELECT name, sum(ncell) AS cells FROM dbstat
          WHERE pagetype IN ('leaf', 'overflow') AND name NOT LIKE 'sqlite_%'
@@ -53,7 +53,7 @@ async fn entries(dir: &TempDir) -> Vec<(String, i64)> {
 }
 
 /// A session with something in every table.
-async fn full_session(store: &SqliteStore, id: &str) {
+pub(super) async fn full_session(store: &SqliteStore, id: &str) {
     let new = NewSession { request: Some(request(id, 1)), ..new_session(session(id)) };
     store.create_session(new).await.unwrap();
     let session = session(id);
@@ -122,6 +122,11 @@ async fn i9_what_was_acknowledged_is_there_after_a_crash() {
     let store = opened(&dir).await;
     full_session(&store, "s").await;
     let rows = all_rows(&store, &session("s")).await;
+    let page = || Page { limit: 99, after: None };
+    let revisions = store.list_revisions(&session("s"), page()).await.unwrap();
+    let (main, now) = (ViewName::main(), at(8_001));
+    let plans = store.list_plans(&session("s"), &main, now).await.unwrap();
+    assert_eq!((revisions.len(), plans.len()), (12, 1));
     // What a crash leaves: the database as it is, and the log beside it.
     for file in ["concertina.db", "concertina.db-wal"] {
         fs::copy(dir.path().join(file), image.path().join(file)).unwrap();
@@ -129,6 +134,9 @@ async fn i9_what_was_acknowledged_is_there_after_a_crash() {
     store.close().await;
     let store = opened(&image).await;
     assert_eq!(all_rows(&store, &session("s")).await, rows);
+    assert_eq!(store.list_revisions(&session("s"), page()).await.unwrap(), revisions);
+    assert_eq!(store.list_plans(&session("s"), &main, now).await.unwrap(), plans);
+    assert_eq!(pins(&store, &session("s"), "main").await, ["q"]);
     assert_eq!(appended(&store, &session("s"), 1).await.first_seq, Seq(5));
     store.close().await;
 }
@@ -195,7 +203,7 @@ async fn an_erasure_that_was_cut_off_goes_on_at_the_next_start() {
     store.close().await;
     // As after a crash right after the session was taken out of sight.
     sqlx::raw_sql(
-        "INSERT INTO erasures SELECT key FROM sessions; DELETE FROM requests; DELETE FROM sessions",
+        "INSERT INTO erasures (session) SELECT key FROM sessions; DELETE FROM requests; DELETE FROM sessions",
     )
     .execute(&mut database(&dir).await)
     .await
