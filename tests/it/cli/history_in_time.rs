@@ -112,5 +112,8 @@ fn a_context_says_what_a_providers_cache_can_use_again() {
     assert!(first.contains("prompt cache: no message is as it was sent last"), "{first}");
     server.run(&["append", "s", "One more thing."]);
     let second = server.run(&["context", "s"]);
-    assert!(second.contains("prompt cache: the first 11 of 13 messages (1,086 tokens)"), "{second}");
+    assert!(
+        second.contains("prompt cache: the first 11 of 13 messages (1,086 tokens)"),
+        "{second}"
+    );
 }
