@@ -8,6 +8,7 @@ mod check;
 mod extractive;
 mod layout;
 mod material;
+mod text;
 
 use std::sync::Arc;
 

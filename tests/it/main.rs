@@ -11,5 +11,6 @@ mod policies;
 mod projection;
 mod render;
 mod store;
+mod summary;
 mod tidy;
 mod tokens;

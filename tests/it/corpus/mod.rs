@@ -14,7 +14,7 @@ mod checks;
 mod dedupe;
 mod outside;
 mod play;
-mod read;
+pub(crate) mod read;
 
 use std::{
     collections::BTreeMap,

@@ -1,0 +1,257 @@
+//! What earlier summaries say, so that the next one says it too.
+//!
+//! Summaries of this module's own are read back exactly; others by the words of
+//! their headings and by what their lines look like.
+
+use super::{
+    At, Draft,
+    change::looks_like_path,
+    facts::{Kind, Remark, Request},
+    todos::{Status, Todo, boxes},
+};
+use crate::summary::{
+    layout::Part,
+    text::{flat, has},
+};
+
+/// Lines of one summary that are read.
+const MOST_LINES: usize = 2000;
+/// Pieces that are carried, all earlier summaries together.
+const MOST_PIECES: usize = 1000;
+
+/// A piece of an earlier summary that is carried over as it is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Carried {
+    /// Where it belongs.
+    pub at: At,
+    /// What it is about.
+    pub part: Part,
+    /// On one line.
+    pub text: String,
+}
+
+/// Takes in the text of an earlier summary that stands at `at`.
+pub(super) fn read(text: &str, at: At, draft: &mut Draft) {
+    let mut reader = Reader { at, part: None, todos: Vec::new() };
+    for line in text.lines().take(MOST_LINES) {
+        reader.line(line, draft);
+    }
+    let todos = reader.todos;
+    if !todos.is_empty() {
+        draft.todos(todos, at);
+    }
+}
+
+struct Reader {
+    at: At,
+    /// What the heading above says.
+    part: Option<Part>,
+    todos: Vec<Todo>,
+}
+
+impl Reader {
+    fn line(&mut self, line: &str, draft: &mut Draft) {
+        let mut line = line.trim();
+        if let Some(rest) = self.turns(line, draft) {
+            line = rest;
+        }
+        if let Some((part, rest)) = heading(line) {
+            self.part = part;
+            line = rest;
+        }
+        let line = line.trim_start_matches(['-', '*', '•', '#', ' ']).trim();
+        if line.is_empty() || line == "none" || line == super::super::layout::FOUR_PARTS_HEADING {
+            return;
+        }
+        for piece in pieces(line) {
+            if let Some((part, rest)) = clause(piece) {
+                self.part = Some(part);
+                self.piece(rest, draft);
+            } else {
+                self.piece(piece, draft);
+            }
+        }
+    }
+
+    /// `Turns 6-10:` widens what is told; `Turn 7:` says where a line belongs.
+    fn turns<'a>(&mut self, line: &'a str, draft: &mut Draft) -> Option<&'a str> {
+        let rest = line.strip_prefix("Turn")?;
+        let rest = rest.strip_prefix('s').unwrap_or(rest).strip_prefix(' ')?;
+        let (numbers, rest) = rest.split_once(':')?;
+        let (first, last) = numbers.split_once('-').unwrap_or((numbers, numbers));
+        let (first, last): (i64, i64) = (first.trim().parse().ok()?, last.trim().parse().ok()?);
+        draft.turn(first);
+        draft.turn(last);
+        self.at.turn = first;
+        Some(rest.trim())
+    }
+
+    fn piece(&mut self, piece: &str, draft: &mut Draft) {
+        let piece = piece.trim().trim_end_matches(['.', ';']).trim();
+        let has_words = piece.chars().any(char::is_alphanumeric);
+        if !has_words || piece == "none" {
+            return;
+        }
+        if let Some(said) = quoted(piece) {
+            draft.request(Request {
+                at: self.at,
+                text: flat(said, 12 << 10),
+                times: 1,
+                asked: String::new(),
+                is_program: false,
+            });
+        } else if let Some(todo) = boxes(piece).pop() {
+            self.todos.push(todo);
+        } else if let Some((path, label)) = file(piece, self.part) {
+            draft.files.carried(path, label, self.at);
+        } else {
+            self.other(piece, draft);
+        }
+    }
+
+    fn other(&mut self, piece: &str, draft: &mut Draft) {
+        let text = flat(piece, 600);
+        let part = match self.part {
+            Some(Part::Todo) => {
+                self.todos.push(Todo { text, status: Status::Open });
+                return;
+            }
+            Some(Part::Decision) => Some(Kind::Decision),
+            Some(Part::Finding) => Some(Kind::Finding),
+            Some(Part::Constraint) => Some(Kind::Constraint),
+            _ => None,
+        };
+        if let Some(kind) = part {
+            draft.remark(Remark { at: self.at, kind, weight: 5, text });
+            return;
+        }
+        let is_failure = piece.contains("` failed") || piece.contains("` fails");
+        let part = match self.part {
+            _ if is_failure => Part::Failure,
+            _ if piece.starts_with('→') => Part::Outcome,
+            None | Some(Part::Request) => Part::Outcome,
+            Some(part) => part,
+        };
+        if draft.facts.carried.len() < MOST_PIECES {
+            draft.facts.carried.push(Carried { at: self.at, part, text });
+        }
+    }
+}
+
+/// `"words"`, with what stands behind them left out.
+fn quoted(piece: &str) -> Option<&str> {
+    let rest = piece.strip_prefix('"')?;
+    let end = rest.find('"')?;
+    Some(&rest[..end])
+}
+
+/// `path: what was done`, where it looks like one.
+fn file(piece: &str, part: Option<Part>) -> Option<(&str, &str)> {
+    const WORDS: [&str; 8] = [
+        "created",
+        "edited",
+        "written",
+        "appended",
+        "deleted",
+        "moved to",
+        "new directory",
+        "restored",
+    ];
+    let (path, label) = piece.split_once(": ").unwrap_or((piece, ""));
+    let path = path.trim_matches(['`', '*', ' ']);
+    let is_known = WORDS.iter().any(|it| label.starts_with(it));
+    let is_file =
+        (is_known && !path.contains('`')) || (part == Some(Part::File) && looks_like_path(path));
+    let label = if label.is_empty() { "changed" } else { label };
+    is_file.then_some((path, label))
+}
+
+/// A line of running text in pieces, as they were joined by `; `; nothing
+/// within quotes is taken apart.
+fn pieces(line: &str) -> Vec<&str> {
+    let mut out = Vec::new();
+    let (mut from, mut is_quoted) = (0, false);
+    let bytes = line.as_bytes();
+    for at in 0..bytes.len() {
+        match bytes[at] {
+            b'"' => is_quoted = !is_quoted,
+            b';' if !is_quoted && bytes.get(at + 1) == Some(&b' ') => {
+                out.push(&line[from..at]);
+                from = at + 2;
+            }
+            // Clauses end with a full stop and a word with a colon.
+            b'.' if !is_quoted && clause(line[at + 1..].trim_start()).is_some() => {
+                out.push(&line[from..at]);
+                from = at + 1;
+            }
+            _ => {}
+        }
+    }
+    out.push(&line[from..]);
+    out
+}
+
+/// The clause of a running text that starts here, and what is behind its word.
+fn clause(text: &str) -> Option<(Part, &str)> {
+    let sections = super::super::layout::sections(crate::policies::Template::Span);
+    sections.iter().find_map(|section| {
+        let rest = text.trim_start().strip_prefix(section.title)?.strip_prefix(": ")?;
+        Some((*section.parts.first()?, rest))
+    })
+}
+
+/// A heading and what stands behind it on its line.
+#[expect(clippy::option_option, reason = "a heading may say nothing that is known")]
+fn heading(line: &str) -> Option<(Option<Part>, &str)> {
+    let bare = line.trim_start_matches(['#', ' ']);
+    let is_marked = bare.len() < line.len() || line.starts_with("**");
+    let bare = bare.trim_start_matches('*');
+    let bare =
+        bare.trim_start_matches(|it: char| it.is_ascii_digit() || matches!(it, '.' | ')' | ' '));
+    let (title, rest) = match bare.split_once(':') {
+        Some((title, rest)) => (title, rest.trim_start_matches('*').trim()),
+        None if is_marked => (bare, ""),
+        None => return None,
+    };
+    let title = title.trim_matches(['*', ' ']);
+    let is_title = title.len() <= 48
+        && !title.contains(['"', '`', '/', '.'])
+        && !line.starts_with('-')
+        && title.chars().next().is_some_and(char::is_uppercase);
+    let part = part_of(title);
+    (is_title && (is_marked || part.is_some() || rest.is_empty())).then_some((part, rest))
+}
+
+/// What a heading's words say that its part is about.
+fn part_of(title: &str) -> Option<Part> {
+    const WORDS: &[(&str, Part)] = &[
+        ("pending", Part::Todo),
+        ("remaining", Part::Todo),
+        ("open ", Part::Todo),
+        ("next step", Part::Todo),
+        ("to do", Part::Todo),
+        ("todo", Part::Todo),
+        ("file", Part::File),
+        ("decision", Part::Decision),
+        ("constraint", Part::Constraint),
+        ("rules", Part::Constraint),
+        ("error", Part::Failure),
+        ("problem", Part::Failure),
+        ("finding", Part::Finding),
+        ("facts", Part::Finding),
+        ("state", Part::State),
+        ("stand", Part::State),
+        ("current work", Part::State),
+        ("context", Part::Activity),
+        ("request", Part::Request),
+        ("overview", Part::Request),
+        ("goal", Part::Request),
+        ("task", Part::Request),
+        ("wants", Part::Request),
+        ("came of it", Part::Outcome),
+    ];
+    WORDS.iter().find(|(word, _)| has(title, word)).map(|(_, part)| *part)
+}
+
+#[cfg(test)]
+mod tests;

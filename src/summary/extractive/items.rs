@@ -1,0 +1,383 @@
+//! From facts to pieces of a summary: each in several lengths, each length with
+//! a rank that says what goes before it when there is too little room.
+
+use super::{
+    At,
+    commands::Command,
+    earlier::Carried,
+    facts::{Facts, Kind, OtherCall, Remark, Request, Statement, ToolFailure},
+    paths,
+};
+use crate::summary::{
+    layout::Part,
+    text::{head, shorten},
+};
+
+/// How early a form gets its room; the lowest first.
+pub(super) mod rank {
+    /// The newest thing that a user asked.
+    pub(crate) const NEWEST_REQUEST: u16 = 8;
+    /// The directory that the changed files share.
+    pub(crate) const ROOT: u16 = 9;
+    /// Everything that users asked, and every file that changed.
+    pub(crate) const REQUEST: u16 = 10;
+    /// See `REQUEST`.
+    pub(crate) const FILE: u16 = 12;
+    /// Commands that fail still.
+    pub(crate) const FAILING: u16 = 20;
+    /// Files outside the project, and directories.
+    pub(crate) const LESSER_FILE: u16 = 22;
+    /// What is still to do.
+    pub(crate) const TODO: u16 = 24;
+    /// Where things stand.
+    pub(crate) const STATE: u16 = 26;
+    /// Commands that failed and passed later.
+    pub(crate) const FAILED_ONCE: u16 = 28;
+    /// Tools that failed.
+    pub(crate) const TOOL_FAILED: u16 = 30;
+    /// What was decided.
+    pub(crate) const DECISION: u16 = 32;
+    /// What failed, with what it told.
+    pub(crate) const FAILURE_LINE: u16 = 34;
+    /// What users demand or forbid.
+    pub(crate) const CONSTRAINT: u16 = 38;
+    /// Requests at more length.
+    pub(crate) const LONGER_REQUEST: u16 = 40;
+    /// Calls and commands that change something elsewhere.
+    pub(crate) const DEED: u16 = 42;
+    /// Text that programs put in a user's mouth.
+    pub(crate) const PROGRAM: u16 = 44;
+    /// Where things stand, at more length.
+    pub(crate) const LONGER_STATE: u16 = 46;
+    /// What came of the requests.
+    pub(crate) const OUTCOME: u16 = 48;
+    /// What else an earlier summary says.
+    pub(crate) const CARRIED: u16 = 50;
+    /// What was found out.
+    pub(crate) const FINDING: u16 = 52;
+    /// Why a file was changed: detail of the code.
+    pub(crate) const FILE_DETAIL: u16 = 54;
+    /// What only rounds a summary off.
+    pub(crate) const ROUND_OFF: u16 = 60;
+    /// Anything else.
+    pub(crate) const REST: u16 = 66;
+    /// Full length.
+    pub(crate) const FULL: u16 = 72;
+}
+
+/// A form of a piece.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Form {
+    /// How early it gets its room.
+    pub rank: u16,
+    /// The words, on one line.
+    pub text: String,
+}
+
+/// A piece of a summary.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Item {
+    /// What it is about.
+    pub part: Part,
+    /// Where it stands.
+    pub at: At,
+    /// Among those of one rank, the largest goes first.
+    pub tie: i64,
+    /// From the shortest to the longest, ranks rising.
+    pub forms: Vec<Form>,
+}
+
+impl Item {
+    /// A piece; forms that say no more than the one before are left out.
+    pub(super) fn new(
+        part: Part,
+        at: At,
+        tie: i64,
+        forms: impl IntoIterator<Item = (u16, String)>,
+    ) -> Self {
+        let mut item = Self { part, at, tie, forms: Vec::new() };
+        for (rank, text) in forms {
+            if item.forms.last().is_none_or(|it| it.text != text) {
+                item.forms.push(Form { rank, text });
+            }
+        }
+        item
+    }
+}
+
+/// The pieces of a summary that has room for `room` tokens. `wishes` are words,
+/// in lower case, whose pieces go before others.
+pub(super) fn items(facts: &Facts, room: i64, wishes: &[String]) -> Vec<Item> {
+    let mut out = Vec::new();
+    requests(&facts.requests, room, &mut out);
+    paths::items(&facts.files, room, &mut out);
+    facts.commands.iter().for_each(|it| out.extend(command(it)));
+    facts.failures.iter().for_each(|it| out.push(failure(it)));
+    todos(facts, &mut out);
+    statements(facts, &mut out);
+    facts.remarks.iter().for_each(|it| out.extend(remark(it)));
+    facts.others.iter().for_each(|it| out.push(other(it)));
+    facts.carried.iter().for_each(|it| out.push(carried(it)));
+    for item in &mut out {
+        let is_wished = item.forms.last().is_some_and(|it| {
+            let lower = it.text.to_lowercase();
+            wishes.iter().any(|wish| lower.contains(wish.as_str()))
+        });
+        if is_wished {
+            item.forms.iter_mut().for_each(|it| it.rank = it.rank.saturating_sub(24).max(7));
+        }
+    }
+    out
+}
+
+/// What is quoted holds no quote, so that it can be read back.
+fn quoted(text: &str) -> String {
+    format!("\"{}\"", text.replace('"', "'"))
+}
+
+fn requests(requests: &[Request], room: i64, out: &mut Vec<Item>) {
+    // The first forms of all of them shall take less than half of the room,
+    // at four characters a token.
+    let words = requests.iter().filter(|it| !it.is_program).count();
+    let share = usize::try_from(room.max(0)).unwrap_or(0).saturating_mul(4) / 2;
+    let shortest = (share / words.max(1)).clamp(24, 72);
+    let newest = requests.iter().rposition(|it| !it.is_program);
+    for (index, request) in requests.iter().enumerate() {
+        out.push(self::request(request, shortest, newest == Some(index)));
+    }
+}
+
+fn request(request: &Request, shortest: usize, is_newest: bool) -> Item {
+    let times = if request.times > 1 { format!(" ({}×)", request.times) } else { String::new() };
+    let form = |most: usize| format!("{}{times}", quoted(&shorten(&request.text, most)));
+    let (part, at, tie) = (Part::Request, request.at, request.at.seq);
+    if request.is_program {
+        let forms = [(rank::PROGRAM, form(48)), (rank::FULL, form(100))];
+        return Item::new(part, at, tie, forms);
+    }
+    let first = if is_newest { rank::NEWEST_REQUEST } else { rank::REQUEST };
+    let mut forms = vec![
+        (first, form(shortest)),
+        (rank::LONGER_REQUEST, form(140)),
+        (rank::OUTCOME + 2, form(320)),
+        (rank::REST + 2, form(900)),
+        (rank::FULL, form(3000)),
+        (rank::FULL + 4, form(12_000)),
+    ];
+    if !request.asked.is_empty() {
+        let asked = head(&request.asked, 120);
+        forms.push((rank::OUTCOME, format!("{} (asked: {asked})", form(140))));
+    }
+    forms.sort_by_key(|it| it.0);
+    Item::new(part, at, tie, forms)
+}
+
+fn command(command: &Command) -> Option<Item> {
+    let shown = |most: usize| {
+        let text = if most < 120 { &command.core } else { &command.text };
+        format!("`{}`", head(text, most).replace('`', "'"))
+    };
+    let (at, tie) = (command.at, command.at.seq);
+    if command.failures == 0 {
+        let times = if command.runs > 1 { format!(" {}×", command.runs) } else { String::new() };
+        let doubt = if command.is_answered { "" } else { " (no result)" };
+        let is_deed = is_deed(&command.core);
+        let first = if is_deed { rank::DEED } else { rank::REST };
+        let forms = [
+            (first, format!("ran {}{times}{doubt}", shown(48))),
+            (first + 24, format!("ran {}{times}{doubt}", shown(160))),
+        ];
+        return Some(Item::new(Part::Activity, at, tie, forms));
+    }
+    let code = command.code.map(|it| format!("exit {it}")).unwrap_or_default();
+    let why = |most: usize| match (code.as_str(), head(&command.line, most).as_str()) {
+        ("", "") => String::new(),
+        (code, "") => format!(" ({code})"),
+        ("", line) => format!(" ({line})"),
+        (code, line) => format!(" ({code}: {line})"),
+    };
+    let bare = if code.is_empty() { String::new() } else { format!(" ({code})") };
+    let times =
+        if command.failures > 1 { format!(" {}×", command.failures) } else { String::new() };
+    let then = if command.is_failing { "" } else { ", later passed" };
+    let (first, line) = match (command.is_failing, command.is_vain_search()) {
+        (_, true) => (rank::TOOL_FAILED + 6, rank::REST),
+        (true, false) => (rank::FAILING, rank::FAILURE_LINE),
+        (false, false) => (rank::FAILED_ONCE, rank::FINDING),
+    };
+    let forms = [
+        (first, format!("{} failed{times}{bare}{then}", shown(44))),
+        (line, format!("{} failed{times}{}{then}", shown(80), why(100))),
+        (rank::REST, format!("{} failed{times}{}{then}", shown(200), why(160))),
+    ];
+    Some(Item::new(Part::Failure, at, tie, forms))
+}
+
+/// Says whether a command or a call changes something that no file shows.
+fn is_deed(text: &str) -> bool {
+    const WORDS: [&str; 22] = [
+        "commit",
+        "push",
+        "merge",
+        "rebase",
+        "publish",
+        "deploy",
+        "release",
+        "install",
+        "pr create",
+        "worktree",
+        "checkout -b",
+        "update",
+        "cancel",
+        "create",
+        "book",
+        "send",
+        "transfer",
+        "submit",
+        "delete",
+        "migrate",
+        "test",
+        "build",
+    ];
+    let text = head(text, 60).to_ascii_lowercase();
+    WORDS.iter().any(|it| text.contains(it))
+}
+
+fn failure(failure: &ToolFailure) -> Item {
+    let (what, line) = (&failure.what, &failure.line);
+    let (at, tie) = (failure.at, failure.at.seq);
+    if failure.is_declined {
+        let forms = [
+            (rank::TOOL_FAILED, format!("the user declined {}", head(what, 60))),
+            (rank::REST, format!("the user declined {what}")),
+        ];
+        return Item::new(Part::Failure, at, tie, forms);
+    }
+    let then = if failure.is_mended { ", later done" } else { "" };
+    let first = match (failure.path.is_empty(), failure.is_mended) {
+        (false, false) => rank::FILE + 1,
+        (true, false) => rank::TOOL_FAILED,
+        (_, true) => rank::ROUND_OFF,
+    };
+    let why = |most: usize| {
+        if line.is_empty() { String::new() } else { format!(": {}", head(line, most)) }
+    };
+    let forms = [
+        (first, format!("{what} failed{then}")),
+        (first.max(rank::FAILURE_LINE) + 2, format!("{what} failed{}{then}", why(80))),
+        (rank::REST, format!("{what} failed{}{then}", why(160))),
+    ];
+    Item::new(Part::Failure, at, tie, forms)
+}
+
+fn todos(facts: &Facts, out: &mut Vec<Item>) {
+    let at = facts.todos_at;
+    let mut done = Vec::new();
+    for (index, todo) in facts.todos.iter().enumerate() {
+        if !todo.status.is_open() {
+            done.push(head(&todo.text, 60));
+            continue;
+        }
+        // Its order is the list's.
+        let place = i64::try_from(index).unwrap_or(i64::MAX);
+        let mark = if todo.status == super::todos::Status::InProgress { "[~]" } else { "[ ]" };
+        let forms = [
+            (rank::TODO, format!("{mark} {}", head(&todo.text, 64))),
+            (rank::OUTCOME, format!("{mark} {}", todo.text)),
+        ];
+        let at = At { turn: at.turn, seq: at.seq.saturating_add(place) };
+        out.push(Item::new(Part::Todo, at, -place, forms));
+    }
+    if !done.is_empty() {
+        let count = done.len();
+        let forms = [
+            (rank::ROUND_OFF, format!("{count} of {} planned steps done", facts.todos.len())),
+            (rank::FULL, format!("done: {}", done.join(", "))),
+        ];
+        out.push(Item::new(Part::Activity, at, 0, forms));
+    }
+}
+
+fn statements(facts: &Facts, out: &mut Vec<Item>) {
+    let newest = facts.statements.values().map(|it| it.at).max();
+    for statement in facts.statements.values() {
+        out.push(self::statement(statement, newest == Some(statement.at)));
+    }
+    let last = newest.and_then(|at| facts.statements.get(&at.turn));
+    let asked_last = facts.requests.iter().filter(|it| !it.is_program).map(|it| it.at).max();
+    let is_open = match (last, asked_last) {
+        (Some(last), Some(asked)) => !last.is_end || last.at < asked,
+        (None, asked) => asked.is_some(),
+        (Some(last), None) => !last.is_end,
+    };
+    let has_todos = facts.todos.iter().any(|it| it.status.is_open());
+    if is_open && !has_todos {
+        let at = last.map(|it| it.at).max(asked_last).unwrap_or_default();
+        let text = if asked_last.is_some() {
+            "the newest request is not finished"
+        } else {
+            "the work goes on"
+        };
+        out.push(Item::new(Part::Todo, at, 0, [(rank::LONGER_REQUEST, text.to_owned())]));
+    }
+}
+
+fn statement(statement: &Statement, is_newest: bool) -> Item {
+    let (at, tie, text) = (statement.at, statement.at.seq, &statement.text);
+    if is_newest {
+        let forms = [
+            (rank::STATE, shorten(text, 90)),
+            (rank::LONGER_STATE, shorten(text, 260)),
+            (rank::ROUND_OFF, shorten(text, 700)),
+            (rank::FULL, shorten(text, 3000)),
+        ];
+        return Item::new(Part::State, at, tie, forms);
+    }
+    // What is said before a call tells less than what is said at the end.
+    let later = if statement.is_end { 0 } else { 10 };
+    let form = |most: usize| format!("→ {}", shorten(text, most));
+    let forms = [
+        (rank::OUTCOME + later, form(70)),
+        (rank::ROUND_OFF + later, form(200)),
+        (rank::FULL + later, form(700)),
+        (rank::FULL + later + 4, form(3000)),
+    ];
+    Item::new(Part::Outcome, at, tie, forms)
+}
+
+fn remark(remark: &Remark) -> Option<Item> {
+    let weight = u16::try_from(remark.weight.min(8)).unwrap_or(8);
+    let (part, first) = match remark.kind {
+        Kind::Decision => {
+            (Part::Decision, if weight >= 3 { rank::DECISION } else { rank::OUTCOME })
+        }
+        Kind::Constraint => (Part::Constraint, rank::CONSTRAINT + 8 - weight),
+        Kind::Finding => (Part::Finding, rank::FINDING + 8 - weight),
+        Kind::Wished => (Part::Finding, rank::DECISION),
+    };
+    let tie = i64::from(remark.weight).saturating_mul(1 << 40).saturating_add(remark.at.seq);
+    let forms = [(first, shorten(&remark.text, 110)), (rank::ROUND_OFF, remark.text.clone())];
+    Some(Item::new(part, remark.at, tie, forms)).filter(|it| !it.forms.is_empty())
+}
+
+fn other(call: &OtherCall) -> Item {
+    let times = if call.times > 1 { format!(" {}×", call.times) } else { String::new() };
+    let first = if is_deed(&call.label) { rank::DEED } else { rank::REST };
+    let forms = [
+        (first, format!("called {}{times}", head(&call.label, 60))),
+        (first + 20, format!("called {}{times}", call.label)),
+    ];
+    Item::new(Part::Activity, call.at, call.at.seq, forms)
+}
+
+fn carried(carried: &Carried) -> Item {
+    let first = match carried.part {
+        Part::Failure => rank::TOOL_FAILED,
+        Part::State | Part::Activity => rank::FINDING,
+        _ => rank::CARRIED,
+    };
+    // What was where things stood is history now.
+    let part = if carried.part == Part::State { Part::Outcome } else { carried.part };
+    let forms = [(first, shorten(&carried.text, 120)), (rank::ROUND_OFF, carried.text.clone())];
+    Item::new(part, carried.at, carried.at.seq, forms)
+}
