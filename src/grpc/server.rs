@@ -194,6 +194,7 @@ pub async fn serve(
         }
     };
     chores.iter().for_each(JoinHandle::abort);
+    ctx.background.stop().await;
     ctx.store.close().await;
     outcome
 }

@@ -47,9 +47,15 @@ pub enum Collapsing<'a> {
         /// caller can wait for it.
         may_wait: bool,
     },
-    /// At once, from this function; `None` where it has none.
-    Now(&'a dyn Fn(&Segment) -> Option<Written>),
+    /// Later, but from the block ratio on at once: a long history that just
+    /// came is not waited for.
+    FirstNow(&'a Summarize<'a>),
+    /// At once.
+    Now(&'a Summarize<'a>),
 }
+
+/// Writes a segment's summary; `None` where it has none.
+pub type Summarize<'a> = dyn Fn(&Segment) -> Option<Written> + 'a;
 
 /// A summary, and who wrote it.
 #[derive(Debug, Clone, PartialEq, Eq)]

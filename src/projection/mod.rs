@@ -26,7 +26,7 @@ mod stages;
 mod text;
 mod window;
 
-pub use bench::{Circumstances, Collapsing, Written, directly_under};
+pub use bench::{Circumstances, Collapsing, Summarize, Written, directly_under};
 pub use compose::{Composed, Lens, Memo, compose};
 pub use history::{AnswerAt, Fate, History, LateAnswer, Round, RoundCall};
 pub use manual::{ManualSnip, manual_snip, measure, placeholder, tokens_of};

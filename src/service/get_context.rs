@@ -10,7 +10,7 @@ use std::{sync::Arc, time::Duration};
 
 use tokio::sync::OwnedMutexGuard;
 
-use self::produce::{Job, Produced};
+use self::produce::{Job, Produced, Summaries};
 use super::{
     ContextInput, ContextOutput, Ctx, Error, Result, changes, collapse, factors,
     fields::Fields,
@@ -87,7 +87,9 @@ async fn attempt(
         adopt_model(ctx, &live, &mut state, session, view, input).await?;
     }
     let mut job = job(ctx, &state, session, view, *format, input).await?;
-    job.may_wait = may_wait;
+    if !job.is_preview {
+        job.summaries = if may_wait { Summaries::Awaited } else { Summaries::None };
+    }
     if let Some(served) = reusable(&state, &job) {
         return Ok(Some(served));
     }
@@ -233,7 +235,7 @@ async fn job(
         expand,
         explain: input.explain,
         now: ctx.clock.now(),
-        may_wait: false,
+        summaries: Summaries::AtOnce,
         fired: Vec::new(),
     })
 }
@@ -344,7 +346,8 @@ pub(super) async fn view_budget(
     let mut state = Arc::clone(&live.state).lock_owned().await;
     let pending = freshen(ctx, &live, &mut state, &id).await?;
     let input = ContextInput { preview: true, model: ModelInput::default(), ..Default::default() };
-    let job = job(ctx, &state, &id, &view.name, WireFormat::Typed, &input).await?;
+    let mut job = job(ctx, &state, &id, &view.name, WireFormat::Typed, &input).await?;
+    job.summaries = Summaries::None;
     let ids = Arc::clone(&ctx.ids);
     let budget = off_thread(pending, move || {
         let budget = produce::budget(&mut state, &job, &*ids);

@@ -114,7 +114,8 @@ pub trait Store: Send + Sync {
     ///
     /// # Errors
     ///
-    /// [`Error::NotFound`] where the session is not there.
+    /// [`Error::NotFound`] where the session is not there, or the view, where
+    /// only one without a model was to be set.
     async fn set_view(&self, set: SetView) -> Result<(View, Revision), Error>;
 
     /// Appends rows, all or none, with contiguous seqs.
@@ -149,15 +150,17 @@ pub trait Store: Send + Sync {
     /// * [`Error::RequestIdReused`].
     async fn commit_overlays(&self, commit: CommitOverlays) -> Result<Committed, Error>;
 
-    /// Takes one overlay out of force, at any depth.
+    /// Takes one overlay out of force, at any depth, and then sets the pin that
+    /// is asked for: a revision each.
     ///
     /// # Errors
     ///
-    /// * [`Error::NotFound`] where the session or the overlay is not there.
+    /// * [`Error::NotFound`] where the session or the overlay is not there, or
+    ///   its view was deleted.
     /// * [`Error::AlreadyRolledBack`].
     async fn rollback_overlay(&self, rollback: RollbackOverlay) -> Result<RolledBack, Error>;
 
-    /// Gets one overlay.
+    /// Gets one overlay, whatever became of it or of its view.
     ///
     /// # Errors
     ///
@@ -165,6 +168,7 @@ pub trait Store: Send + Sync {
     async fn get_overlay(&self, session: &SessionRef, id: &OverlayId) -> Result<Overlay, Error>;
 
     /// Lists a view's overlays: those in force, or all, by commit revision.
+    /// Those of an earlier view of that name are not among them.
     ///
     /// # Errors
     ///
@@ -184,44 +188,34 @@ pub trait Store: Send + Sync {
     ///
     /// * [`Error::NotFound`] where the session or the view is not there.
     /// * [`Error::RequestIdReused`].
-    async fn pin(&self, pin: NewPin) -> Result<(Pin, Revision, bool), Error> {
-        let _ = pin;
-        Err(Error::Closed)
-    }
+    async fn pin(&self, pin: NewPin) -> Result<(Pin, Revision, bool), Error>;
 
     /// Takes a pin away. Returns the session's revision afterwards.
     ///
     /// # Errors
     ///
     /// [`Error::NotFound`] where the session is not there, or no such pin holds.
-    async fn unpin(&self, unpin: Unpin) -> Result<Revision, Error> {
-        let _ = unpin;
-        Err(Error::Closed)
-    }
+    async fn unpin(&self, unpin: Unpin) -> Result<Revision, Error>;
 
     /// Lists the pins of a view that hold, by revision.
     ///
     /// # Errors
     ///
     /// [`Error::NotFound`] where the session is not there.
-    async fn list_pins(&self, session: &SessionRef, view: &ViewName) -> Result<Vec<Pin>, Error> {
-        let _ = (session, view);
-        Err(Error::Closed)
-    }
+    async fn list_pins(&self, session: &SessionRef, view: &ViewName) -> Result<Vec<Pin>, Error>;
 
-    /// Deletes a view. Its overlays and pins stay on record and are not in force
-    /// any more; a new view of that name starts without any. Returns the
-    /// session's revision afterwards.
+    /// Deletes a view. Its overlays and pins stay on record as they are and are
+    /// not in force any more; its context items and its plans end with it. A new
+    /// view of that name starts without any. Returns the session's revision
+    /// afterwards.
     ///
     /// # Errors
     ///
     /// [`Error::NotFound`] where the session or the view is not there.
-    async fn delete_view(&self, delete: DeleteView) -> Result<Revision, Error> {
-        let _ = delete;
-        Err(Error::Closed)
-    }
+    async fn delete_view(&self, delete: DeleteView) -> Result<Revision, Error>;
 
-    /// What a view was, and what was in force in it, at a revision.
+    /// What a view was, and what was in force in it, at a revision: what
+    /// [`Store::get_session`] and [`Store::list_overlays`] told then.
     ///
     /// # Errors
     ///
@@ -233,12 +227,10 @@ pub trait Store: Send + Sync {
         session: &SessionRef,
         view: &ViewName,
         at: Revision,
-    ) -> Result<StateAt, Error> {
-        let _ = (session, view, at);
-        Err(Error::Closed)
-    }
+    ) -> Result<StateAt, Error>;
 
-    /// Lists what changed, oldest first, through the lineage.
+    /// Lists what changed, oldest first, through the lineage. An item that was
+    /// removed is told as it was, with no tokens.
     ///
     /// # Errors
     ///
@@ -247,10 +239,7 @@ pub trait Store: Send + Sync {
         &self,
         session: &SessionRef,
         page: Page<Revision>,
-    ) -> Result<Vec<RevisionEntry>, Error> {
-        let _ = (session, page);
-        Err(Error::Closed)
-    }
+    ) -> Result<Vec<RevisionEntry>, Error>;
 
     /// Makes a session that shares the rows of another up to a point, in the
     /// state of the revision before the next row came.
@@ -280,23 +269,18 @@ pub trait Store: Send + Sync {
     /// * [`Error::RangeLeased`] where a plan of the same view that neither ended
     ///   nor expired shares a row with one of them.
     /// * [`Error::RequestIdReused`].
-    async fn prepare(&self, prepare: NewPlan) -> Result<Prepared, Error> {
-        let _ = prepare;
-        Err(Error::Closed)
-    }
+    async fn prepare(&self, prepare: NewPlan) -> Result<Prepared, Error>;
 
-    /// Gets one plan, ended or not, as long as it is remembered (at least 24
-    /// hours).
+    /// Gets one plan, ended or not, as long as it is remembered: for 24 hours
+    /// from when it expired, or would have.
     ///
     /// # Errors
     ///
     /// [`Error::NotFound`] where the session or the plan is not there.
-    async fn get_plan(&self, session: &SessionRef, plan: &PlanId) -> Result<Plan, Error> {
-        let _ = (session, plan);
-        Err(Error::Closed)
-    }
+    async fn get_plan(&self, session: &SessionRef, plan: &PlanId) -> Result<Plan, Error>;
 
-    /// Lists a view's plans that hold at `now`: neither ended nor expired.
+    /// Lists a view's plans that hold at `now` (neither ended nor expired), in
+    /// the order in which they were made.
     ///
     /// # Errors
     ///
@@ -306,12 +290,10 @@ pub trait Store: Send + Sync {
         session: &SessionRef,
         view: &ViewName,
         now: Timestamp,
-    ) -> Result<Vec<Plan>, Error> {
-        let _ = (session, view, now);
-        Err(Error::Closed)
-    }
+    ) -> Result<Vec<Plan>, Error>;
 
-    /// Lets plans hold until `until`; those that ended or expired stay so.
+    /// Lets plans hold until `until` at least; those that ended or expired stay
+    /// so.
     ///
     /// # Errors
     ///
@@ -322,10 +304,7 @@ pub trait Store: Send + Sync {
         plans: &[PlanId],
         now: Timestamp,
         until: Timestamp,
-    ) -> Result<(), Error> {
-        let _ = (session, plans, now, until);
-        Err(Error::Closed)
-    }
+    ) -> Result<(), Error>;
 
     /// Gives plans back. One that was committed stays committed; one that was
     /// given back or expired stays so.
@@ -333,10 +312,7 @@ pub trait Store: Send + Sync {
     /// # Errors
     ///
     /// [`Error::NotFound`] where the session or a plan is not there.
-    async fn abandon_plans(&self, session: &SessionRef, plans: &[PlanId]) -> Result<(), Error> {
-        let _ = (session, plans);
-        Err(Error::Closed)
-    }
+    async fn abandon_plans(&self, session: &SessionRef, plans: &[PlanId]) -> Result<(), Error>;
 
     /// The learned calibration factors of a namespace, by model name.
     ///
@@ -353,7 +329,7 @@ pub trait Store: Send + Sync {
     async fn set_calibration(&self, namespace: &str, model: &str, factor: f64)
     -> Result<(), Error>;
 
-    /// Removes what has a limited life (request ids), in small pieces.
+    /// Removes what has a limited life (request ids, plans), in small pieces.
     ///
     /// # Errors
     ///

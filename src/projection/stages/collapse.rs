@@ -8,7 +8,7 @@
 use crate::{
     model::{Cause, RowSet, StageKind},
     projection::{
-        Collapsing, Segment, Wanted, Written,
+        Collapsing, Summarize, Wanted,
         bench::{Bench, Proposal, Reduction},
         segments::Finder,
     },
@@ -23,6 +23,10 @@ pub(crate) fn run(bench: &mut Bench<'_>) -> (&'static str, Option<Wanted>) {
     match bench.facts.collapsing {
         Collapsing::Now(summarize) => (now(bench, summarize), None),
         Collapsing::Later { .. } => later(bench),
+        Collapsing::FirstNow(summarize) => match later(bench) {
+            (_, Some(wanted)) if wanted.is_urgent => (now(bench, summarize), None),
+            told => told,
+        },
     }
 }
 
@@ -42,7 +46,7 @@ pub(crate) fn later(bench: &Bench<'_>) -> (&'static str, Option<Wanted>) {
     ("over_threshold", Some(Wanted { segments, is_urgent }))
 }
 
-fn now(bench: &mut Bench<'_>, summarize: &dyn Fn(&Segment) -> Option<Written>) -> &'static str {
+fn now(bench: &mut Bench<'_>, summarize: &Summarize<'_>) -> &'static str {
     let mut refused: Vec<RowSet> = bench.facts.refused.to_vec();
     let mut trigger = "below_threshold";
     let mut is_going = false;

@@ -44,7 +44,7 @@ struct Done {
     /// As it is shown.
     block: Arc<Block>,
     tokens: i64,
-    failed: Option<Failure>,
+    outcome: Outcome,
     /// True where it has to stay as it is.
     is_exempt: bool,
     /// True where it shows less than it came to.
@@ -53,9 +53,10 @@ struct Done {
     repeats: Option<(Seq, u32)>,
 }
 
-/// How a call failed.
+/// What a result says of the call's success.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Failure {
+struct Outcome {
+    is_failed: bool,
     /// The command's exit code, where the result tells it.
     exit_code: Option<i64>,
 }
@@ -132,7 +133,7 @@ fn done(bench: &Bench<'_>) -> Vec<Done> {
             let is_cleared = reduced.contains(&at);
             let is_cut = bench.lens.sight.seen(at.0, at.1).is_some();
             out.push(Done {
-                failed: line::failure(&action, stored),
+                outcome: line::outcome(&action, stored),
                 action,
                 call: call.seq,
                 at,

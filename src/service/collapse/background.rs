@@ -8,7 +8,7 @@ use std::{
 };
 
 use tokio::sync::watch;
-use tokio_util::task::TaskTracker;
+use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use super::work::{self, Order};
 use crate::{
@@ -26,6 +26,7 @@ const MOST_ROUNDS: usize = 16;
 pub struct Background {
     running: Mutex<HashMap<(SessionRef, ViewName), watch::Receiver<bool>>>,
     tasks: TaskTracker,
+    stopping: CancellationToken,
 }
 
 impl Background {
@@ -41,6 +42,14 @@ impl Background {
                 None => return,
             }
         }
+    }
+
+    /// Gives up what runs, and waits until nothing does. What it leased ends
+    /// when the store is opened again.
+    pub async fn stop(&self) {
+        self.stopping.cancel();
+        self.tasks.close();
+        self.tasks.wait().await;
     }
 
     fn lock(
@@ -69,8 +78,12 @@ pub(in crate::service) fn start(
     let own = ctx.clone();
     ctx.background.tasks.spawn(async move {
         let end = End { ctx: own, key, tell };
-        if let Err(err) = run(&end.ctx, &end.key.0, &end.key.1).await {
-            tracing::warn!(view = %end.key.1, error = %err, "a background collapse failed");
+        let work = run(&end.ctx, &end.key.0, &end.key.1);
+        match end.ctx.background.stopping.run_until_cancelled(work).await {
+            Some(Err(err)) => {
+                tracing::warn!(view = %end.key.1, error = %err, "a background collapse failed");
+            }
+            Some(Ok(())) | None => {}
         }
     });
     done

@@ -17,7 +17,6 @@ use crate::{
         fields::{Fields, request_key},
         get_context::commit_overlays,
         live::State,
-        overlays::MOST_SHOWN_BYTES,
     },
     store::{self, CommitOverlays, NewPlan, Plan, PlanEnd, PlannedOn, RequestKey, SessionRef},
     summary::{self, Limits},
@@ -27,6 +26,8 @@ use crate::{
 const LEASE: Duration = Duration::from_secs(120);
 /// The longest lease.
 const MOST_LEASE: Duration = Duration::from_secs(15 * 60);
+/// Bytes of a summary: what is longer has too many tokens whatever it says.
+const MOST_SUMMARY_BYTES: usize = 1024 * 1024;
 /// Material of earlier summaries gives way to base rows up to so many tokens.
 const MOST_MATERIAL_TOKENS: i64 = 400_000;
 
@@ -202,7 +203,7 @@ pub async fn commit_collapse(ctx: &Ctx, input: CommitCollapseInput) -> Result<Ov
     let session = fields.session("session_id", &input.session_id);
     let plan = fields.plan("plan_id", &input.plan_id);
     fields.name("author", &input.author);
-    fields.text("summary", &input.summary, MOST_SHOWN_BYTES);
+    fields.text("summary", &input.summary, MOST_SUMMARY_BYTES);
     fields.name("finish_reason", &input.finish_reason);
     fields.finish()?;
     let live = ctx.live.get(&session);

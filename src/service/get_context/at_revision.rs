@@ -11,7 +11,7 @@ use std::{collections::HashMap, sync::Arc};
 use super::{
     assemble::{self, Made},
     default_model,
-    produce::{self, Job},
+    produce::{self, Job, Summaries},
 };
 use crate::{
     model::{
@@ -152,7 +152,7 @@ async fn job(
         expand,
         explain: input.explain,
         now: ctx.clock.now(),
-        may_wait: false,
+        summaries: Summaries::None,
         fired: Vec::new(),
     })
 }

@@ -38,10 +38,21 @@ pub(super) struct Job {
     pub expand: Vec<OverlayId>,
     pub explain: bool,
     pub now: Timestamp,
-    /// The caller can wait for a collapse where the view needs one.
-    pub may_wait: bool,
+    /// Where the summaries of a collapse come from.
+    pub summaries: Summaries,
     /// Stages that acted in an earlier attempt, and why.
     pub fired: Vec<(StageKind, &'static str)>,
+}
+
+/// Where the summaries of a collapse come from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Summaries {
+    /// The embedded summarizer, at once: for who only looks.
+    AtOnce,
+    /// The background; the caller can wait for it.
+    Awaited,
+    /// Nowhere: the view as it is.
+    None,
 }
 
 pub(super) enum Produced {
@@ -219,13 +230,14 @@ fn run_plan(
     let template = &lens.sight.policy().collapse.template;
     let at_once =
         |segment: &Segment| collapse::extractive(lens.history, &in_force, template, segment);
-    // Who only looks waits for nobody; and the first reduction of a long
-    // history that just came is not waited for either.
+    // Who only looks waits for nobody, and neither does who asks for the first
+    // context of a long history that just came.
     let is_first = !ever.iter().any(|it| it.stage == StageKind::Collapse.name());
-    let collapsing = if job.is_preview || (is_first && is_urgent(lens, &in_force, memo, window)) {
-        Collapsing::Now(&at_once)
-    } else {
-        Collapsing::Later { may_wait: job.may_wait }
+    let collapsing = match job.summaries {
+        Summaries::AtOnce => Collapsing::Now(&at_once),
+        Summaries::Awaited if is_first => Collapsing::FirstNow(&at_once),
+        Summaries::Awaited => Collapsing::Later { may_wait: true },
+        Summaries::None => Collapsing::Later { may_wait: false },
     };
     let facts = Circumstances {
         policy: lens.sight.policy(),
@@ -249,13 +261,6 @@ fn run_plan(
         OverlayId::new(&ids.next())
     };
     projection::plan(lens, &facts, in_force.clone(), memo, &mut new_id)
-}
-
-/// Says whether a view is from its collapse's block ratio on as it stands.
-fn is_urgent(lens: Lens<'_>, in_force: &[Overlay], memo: &mut Memo, window: Window) -> bool {
-    let policy = lens.sight.policy();
-    let used = window.used(projection::compose(lens, in_force, memo).tokens);
-    used >= window.at_ratio(policy.window.basis, policy.collapse.block_ratio)
 }
 
 fn note_fired(job: &mut Job, plan: &Plan) {

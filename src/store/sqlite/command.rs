@@ -2,10 +2,10 @@
 
 use super::{content::Packed, error::Shared, queue::Reply};
 use crate::{
-    model::{Revision, Session, Timestamp, View},
+    model::{Pin, PlanId, Revision, Session, Timestamp, View},
     store::{
-        Append, Appended, CommitOverlays, Committed, NewSession, RollbackOverlay, RolledBack,
-        SessionRef, SetItem, SetView, UpdateSession,
+        Append, Appended, CommitOverlays, Committed, DeleteView, NewPin, NewPlan, NewSession,
+        Prepared, RollbackOverlay, RolledBack, SessionRef, SetItem, SetView, Unpin, UpdateSession,
     },
 };
 
@@ -20,15 +20,30 @@ pub(super) enum Command {
     Append(PackedAppend, Reply<Appended>),
     Commit(PackedCommit, Reply<Committed>),
     RollBack(RollbackOverlay, Reply<RolledBack>),
+    Pin(NewPin, Reply<(Pin, Revision, bool)>),
+    Unpin(Unpin, Reply<Revision>),
+    DeleteView(DeleteView, Reply<Revision>),
+    Prepare(NewPlan, Reply<Prepared>),
+    Renew(RenewPlans, Reply<()>),
+    Abandon(SessionRef, Vec<PlanId>, Reply<()>),
     Calibrate {
         namespace: String,
         model: String,
         factor: f64,
         reply: Reply<()>,
     },
-    /// Answers how many request ids it forgot.
+    /// Answers how many request ids and plans it forgot.
     Expire(Timestamp, Reply<u64>),
     Close(Reply<()>),
+}
+
+/// Plans to let hold longer.
+#[derive(Debug)]
+pub(super) struct RenewPlans {
+    pub session: SessionRef,
+    pub plans: Vec<PlanId>,
+    pub now: Timestamp,
+    pub until: Timestamp,
 }
 
 /// An append whose content is compressed already.
@@ -75,14 +90,20 @@ impl Command {
         match self {
             Self::Create(_, reply) => tell(reply, failure),
             Self::Update(_, reply) => tell(reply, failure),
-            Self::Delete(_, reply) | Self::Calibrate { reply, .. } | Self::Close(reply) => {
-                tell(reply, failure);
+            Self::Delete(_, reply)
+            | Self::Calibrate { reply, .. }
+            | Self::Renew(_, reply)
+            | Self::Abandon(_, _, reply)
+            | Self::Close(reply) => tell(reply, failure),
+            Self::SetItem(_, _, reply) | Self::Unpin(_, reply) | Self::DeleteView(_, reply) => {
+                tell(reply, failure)
             }
-            Self::SetItem(_, _, reply) => tell(reply, failure),
             Self::SetView(_, reply) => tell(reply, failure),
             Self::Append(_, reply) => tell(reply, failure),
             Self::Commit(_, reply) => tell(reply, failure),
             Self::RollBack(_, reply) => tell(reply, failure),
+            Self::Pin(_, reply) => tell(reply, failure),
+            Self::Prepare(_, reply) => tell(reply, failure),
             Self::Expire(_, reply) => tell(reply, failure),
         }
     }

@@ -20,24 +20,25 @@ mod writer;
 use std::{path::Path, sync::Mutex, thread::JoinHandle};
 
 use async_trait::async_trait;
-use sqlx::{Sqlite, SqlitePool, pool::PoolConnection};
+use sqlx::{Sqlite, SqlitePool, Transaction, pool::PoolConnection};
 
 pub use open::OpenError;
 
 use self::{
-    command::{Command, PackedAppend, PackedCommit},
+    command::{Command, PackedAppend, PackedCommit, RenewPlans},
     content::Packed,
     error::classify,
     open::Opened,
     queue::Sender,
 };
 use super::{
-    Append, Appended, CommitOverlays, Committed, Entity, Error, ItemAt, NewSession, Page,
-    Readiness, RollbackOverlay, RolledBack, RowsQuery, SessionFilter, SessionRef, SetItem, SetView,
-    Store, UpdateSession,
+    Append, Appended, CommitOverlays, Committed, DeleteView, Entity, Error, ItemAt, NewPin,
+    NewPlan, NewSession, Page, Plan, Prepared, Readiness, RollbackOverlay, RolledBack, RowsQuery,
+    SessionFilter, SessionRef, SetItem, SetView, StateAt, Store, Unpin, UpdateSession,
 };
 use crate::model::{
-    ContextItem, Overlay, OverlayId, Revision, Row, Session, Timestamp, View, ViewName,
+    ContextItem, Overlay, OverlayId, Pin, PlanId, Revision, RevisionEntry, Row, Session, Timestamp,
+    View, ViewName,
 };
 
 /// Content above it is compressed off the async threads.
@@ -95,6 +96,11 @@ impl SqliteStore {
 
     async fn reader(&self) -> Result<PoolConnection<Sqlite>, Error> {
         self.readers.acquire().await.map_err(classify)
+    }
+
+    /// A reader whose statements all see the same; it ends where it is dropped.
+    async fn snapshot(&self) -> Result<Transaction<'static, Sqlite>, Error> {
+        self.readers.begin().await.map_err(classify)
     }
 }
 
@@ -200,6 +206,74 @@ impl Store for SqliteStore {
     ) -> Result<Vec<Overlay>, Error> {
         let mut reader = self.reader().await?;
         Ok(read::list_overlays(&mut reader, session, view, include_rolled_back).await?)
+    }
+
+    async fn pin(&self, pin: NewPin) -> Result<(Pin, Revision, bool), Error> {
+        self.commands()?.ask(0, |reply| Command::Pin(pin, reply)).await
+    }
+
+    async fn unpin(&self, unpin: Unpin) -> Result<Revision, Error> {
+        self.commands()?.ask(0, |reply| Command::Unpin(unpin, reply)).await
+    }
+
+    async fn list_pins(&self, session: &SessionRef, view: &ViewName) -> Result<Vec<Pin>, Error> {
+        Ok(read::list_pins(&mut *self.reader().await?, session, view).await?)
+    }
+
+    async fn delete_view(&self, delete: DeleteView) -> Result<Revision, Error> {
+        self.commands()?.ask(0, |reply| Command::DeleteView(delete, reply)).await
+    }
+
+    async fn state_at(
+        &self,
+        session: &SessionRef,
+        view: &ViewName,
+        at: Revision,
+    ) -> Result<StateAt, Error> {
+        Ok(read::state_at(&mut *self.snapshot().await?, session, view, at).await?)
+    }
+
+    async fn list_revisions(
+        &self,
+        session: &SessionRef,
+        page: Page<Revision>,
+    ) -> Result<Vec<RevisionEntry>, Error> {
+        Ok(read::list_revisions(&mut *self.snapshot().await?, session, page).await?)
+    }
+
+    async fn prepare(&self, prepare: NewPlan) -> Result<Prepared, Error> {
+        self.commands()?.ask(0, |reply| Command::Prepare(prepare, reply)).await
+    }
+
+    async fn get_plan(&self, session: &SessionRef, plan: &PlanId) -> Result<Plan, Error> {
+        let mut reader = self.reader().await?;
+        let mut found = read::get_plans(&mut reader, session, std::slice::from_ref(plan)).await?;
+        found.pop().ok_or_else(|| Error::NotFound(Entity::Plan(plan.to_string())))
+    }
+
+    async fn list_plans(
+        &self,
+        session: &SessionRef,
+        view: &ViewName,
+        now: Timestamp,
+    ) -> Result<Vec<Plan>, Error> {
+        Ok(read::list_plans(&mut *self.reader().await?, session, view, now).await?)
+    }
+
+    async fn renew_plans(
+        &self,
+        session: &SessionRef,
+        plans: &[PlanId],
+        now: Timestamp,
+        until: Timestamp,
+    ) -> Result<(), Error> {
+        let renew = RenewPlans { session: session.clone(), plans: plans.to_vec(), now, until };
+        self.commands()?.ask(0, |reply| Command::Renew(renew, reply)).await
+    }
+
+    async fn abandon_plans(&self, session: &SessionRef, plans: &[PlanId]) -> Result<(), Error> {
+        let (session, plans) = (session.clone(), plans.to_vec());
+        self.commands()?.ask(0, |reply| Command::Abandon(session, plans, reply)).await
     }
 
     async fn calibrations(&self, namespace: &str) -> Result<Vec<(String, f64)>, Error> {

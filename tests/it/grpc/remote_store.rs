@@ -7,14 +7,15 @@ use async_trait::async_trait;
 use concertina::{
     codec,
     model::{
-        ContextItem, MessageTokens, Overlay, OverlayId, Revision, Row, Seq, Session, Timestamp,
-        View, ViewName,
+        ContextItem, MessageTokens, Overlay, OverlayId, Pin, PlanId, Revision, RevisionEntry, Row,
+        Seq, Session, Timestamp, View, ViewName,
     },
     proto::v1 as pb,
     store::{
-        Append, Appended, CommitOverlays, Committed, Entity, Error, ItemAt, NewSession, Page,
-        Readiness, RollbackOverlay, RolledBack, RowsQuery, SessionFilter, SessionRef, SetItem,
-        SetView, Store, UpdateSession,
+        Append, Appended, CommitOverlays, Committed, DeleteView, Entity, Error, ItemAt, NewPin,
+        NewPlan, NewSession, Page, Plan, Prepared, Readiness, RollbackOverlay, RolledBack,
+        RowsQuery, SessionFilter, SessionRef, SetItem, SetView, StateAt, Store, Unpin,
+        UpdateSession,
     },
 };
 use tonic::Status;
@@ -205,6 +206,65 @@ impl Store for RemoteStore {
         _: &ViewName,
         _: bool,
     ) -> Result<Vec<Overlay>, Error> {
+        unreachable()
+    }
+
+    async fn pin(&self, _: NewPin) -> Result<(Pin, Revision, bool), Error> {
+        unreachable()
+    }
+
+    async fn unpin(&self, _: Unpin) -> Result<Revision, Error> {
+        unreachable()
+    }
+
+    async fn list_pins(&self, _: &SessionRef, _: &ViewName) -> Result<Vec<Pin>, Error> {
+        unreachable()
+    }
+
+    async fn delete_view(&self, _: DeleteView) -> Result<Revision, Error> {
+        unreachable()
+    }
+
+    async fn state_at(&self, _: &SessionRef, _: &ViewName, _: Revision) -> Result<StateAt, Error> {
+        unreachable()
+    }
+
+    async fn list_revisions(
+        &self,
+        _: &SessionRef,
+        _: Page<Revision>,
+    ) -> Result<Vec<RevisionEntry>, Error> {
+        unreachable()
+    }
+
+    async fn prepare(&self, _: NewPlan) -> Result<Prepared, Error> {
+        unreachable()
+    }
+
+    async fn get_plan(&self, _: &SessionRef, _: &PlanId) -> Result<Plan, Error> {
+        unreachable()
+    }
+
+    async fn list_plans(
+        &self,
+        _: &SessionRef,
+        _: &ViewName,
+        _: Timestamp,
+    ) -> Result<Vec<Plan>, Error> {
+        unreachable()
+    }
+
+    async fn renew_plans(
+        &self,
+        _: &SessionRef,
+        _: &[PlanId],
+        _: Timestamp,
+        _: Timestamp,
+    ) -> Result<(), Error> {
+        unreachable()
+    }
+
+    async fn abandon_plans(&self, _: &SessionRef, _: &[PlanId]) -> Result<(), Error> {
         unreachable()
     }
 

@@ -67,7 +67,8 @@ pub(crate) struct Circumstances {
 }
 
 pub(crate) fn circumstances() -> impl Strategy<Value = Circumstances> {
-    let preset = select(vec!["default", "four-level", "cascade", "teaching", "off"]);
+    let preset =
+        select(vec!["default", "four-level", "cascade", "teaching", "teaching-collapse", "off"]);
     let window = select(vec![1000, 1500, 2000, 4000, 8000, 20_000, 60_000, 200_000, 1_000_000]);
     let fixed = select(vec![0, 0, 0, 30, 80]);
     let factor = select(vec![1.0, 1.0, 1.5, 0.7]);
@@ -248,6 +249,8 @@ fn arguments() -> impl Strategy<Value = String> {
     prop_oneof![
         5 => select(vec!["a.rs", "b.rs", "src/é.rs"])
             .prop_map(|path| format!(r#"{{ "path":"{path}","n":1.0 }}"#)),
+        2 => select(vec!["cat a.rs", "make", "sed -i s/a/b/ a.rs", "grep -rn over"])
+            .prop_map(|command| format!(r#"{{"command":"{command}"}}"#)),
         1 => Just(String::new()),
         1 => Just(r#"{"command":"echo hel"#.to_owned()),
         1 => Just(r#"{"q":"A\ud99c B","q":"\u0000"}"#.to_owned()),

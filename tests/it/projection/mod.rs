@@ -6,6 +6,7 @@ mod budget;
 mod clearing;
 mod collapse;
 mod first_sight;
+mod folding;
 mod generate;
 mod properties;
 mod snips;

@@ -463,19 +463,25 @@ fn is_in_lane(event: &Event, lane: &str) -> bool {
 fn generated_histories_reach_what_they_are_for() {
     let mut runner = proptest::test_runner::TestRunner::deterministic();
     let (mut late, mut replaced, mut orphans, mut repeats, mut lanes) = (0, 0, 0, 0, 0);
+    let mut folds = 0;
     for _ in 0..40 {
         let events = events(24).new_tree(&mut runner).unwrap().current();
         lanes += events.iter().filter(|event| is_in_lane(event, "a")).count();
         let mut life = plain_agent("default", 200_000);
+        let mut narrow = plain_agent("default", 20_000);
         for event in events {
             let Event::Append(message) = event else { continue };
+            narrow.say((*message).clone());
+            let _ = narrow.try_look(None);
             let placed = life.say(*message);
             late += placed.answers.iter().filter(|it| it.is_late).count();
             replaced += placed.answers.iter().filter(|it| it.supersedes.is_some()).count();
             orphans += placed.orphans.len();
         }
         repeats += life.composed_with(&[], None).repeats.len();
+        let is_fold = |it: &&Overlay| it.stage == StageKind::ToolFold.name();
+        folds += narrow.ever.iter().filter(is_fold).count();
     }
-    let reached = [late, replaced, orphans, repeats, lanes];
+    let reached = [late, replaced, orphans, repeats, lanes, folds];
     assert!(reached.iter().all(|count| *count > 0), "{reached:?}");
 }

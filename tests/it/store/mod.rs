@@ -8,7 +8,10 @@ mod backends;
 mod items;
 mod many;
 mod overlays;
+mod pins;
+mod plans;
 mod reading;
+mod revisions;
 mod rows;
 mod sessions;
 mod shapes;
@@ -85,6 +88,36 @@ store_suite!(
     views::a_view_is_added_and_replaced,
     views::setting_what_is_there_changes_nothing,
     views::a_view_takes_its_first_model_once,
+    views::views_are_listed_by_name_after_main,
+    views::a_deleted_view_takes_nothing_of_main_with_it,
+    views::nothing_of_a_deleted_view_is_in_force,
+    views::a_new_view_of_a_deleted_name_starts_without_any,
+    views::main_is_never_deleted,
+    pins::a_pin_holds_until_it_is_taken_away,
+    pins::pins_are_of_a_view,
+    pins::a_pin_outdates_what_was_planned_on_the_view,
+    pins::j5_a_repeated_pin_pins_once,
+    pins::a_pin_id_is_given_once,
+    pins::a_rollback_pins_what_it_shows_again,
+    plans::a_plan_comes_back_as_it_was_made,
+    plans::a_range_is_leased_once,
+    plans::plans_of_one_call_share_nothing,
+    plans::a_plan_is_made_on_what_is_there,
+    plans::j5_a_repeated_preparation_prepares_once,
+    plans::a_commit_ends_its_plans,
+    plans::j1_what_happens_elsewhere_does_not_outdate_a_plan,
+    plans::i11_what_happens_in_its_range_outdates_a_plan,
+    plans::i2_a_planned_range_may_not_cross_either,
+    plans::i11_an_overlay_is_what_was_planned,
+    plans::a_plan_expires_unless_it_is_renewed,
+    plans::a_plan_that_was_given_back_has_ended,
+    plans::plans_are_remembered_for_24_hours,
+    revisions::each_revision_tells_what_it_changed,
+    revisions::names_are_told_as_they_were_set,
+    revisions::revisions_come_in_pages,
+    revisions::i8_an_earlier_state_is_what_was_there_then,
+    revisions::a_deleted_view_is_there_at_its_revisions,
+    revisions::a_revision_that_is_not_there_is_told,
     items::an_item_is_set_replaced_and_removed,
     items::items_at_a_revision_are_those_of_then,
     items::an_item_is_named_within_its_view,

@@ -3,36 +3,16 @@
 use std::sync::Arc;
 
 use concertina::{
-    model::{
-        Cause, Cleared, ContentRef, Overlay, OverlayId, OverlayKind, Revision, Seq, ViewName,
-        overlay::Rollback,
-    },
+    model::{Cause, Overlay, OverlayId, OverlayKind, Revision, Seq, ViewName, overlay::Rollback},
     store::{CommitOverlays, Entity, Error, RollbackOverlay, SetView, SetViewParts, Store},
 };
 
 use super::support::{
-    all_rows, appended, at, collapse, commit, committed, created, model, parts, reduced_at,
-    request, revision, rollback, rows_of, session,
+    all_rows, appended, at, clear, collapse, commit, committed, created, ids, model, parts,
+    reduced_at, request, revision, rollback, rows_of, session,
 };
 
 type AnyStore = Arc<dyn Store>;
-
-fn clear(id: &str, first: i64, last: i64) -> Overlay {
-    let cleared = (first..=last).map(|seq| Cleared {
-        content: ContentRef { seq: Seq(seq), block: 0, output: (seq % 2 == 0).then_some(1) },
-        shown_as: format!("[cleared {seq}]"),
-    });
-    Overlay {
-        kind: OverlayKind::Clear,
-        cleared: cleared.collect(),
-        summary: String::new(),
-        ..collapse(id, first, last)
-    }
-}
-
-fn ids(overlays: &[Overlay]) -> Vec<&str> {
-    overlays.iter().map(|it| it.id.as_str()).collect()
-}
 
 pub(super) async fn h5_an_overlay_comes_back_as_it_was(store: AnyStore) {
     let session = created(&*store, "s").await;

@@ -6,14 +6,15 @@ use bytes::Bytes;
 use concertina::{
     codec,
     model::{
-        Block, BlockKind, Cause, Message, MessageTokens, Model, Namespace, Overlay, OverlayId,
-        OverlayKind, Revision, Role, Row, RowSet, Seq, SeqRange, SessionId, Timestamp, ToolOutput,
-        ToolResult, ToolUse, View, ViewName,
+        Block, BlockKind, Cause, Cleared, ContentRef, Message, MessageTokens, Model, Namespace,
+        Overlay, OverlayId, OverlayKind, Pin, PinId, PlanId, Revision, Role, Row, RowSet, Seq,
+        SeqRange, SessionId, Timestamp, ToolOutput, ToolResult, ToolUse, View, ViewName,
     },
     rounds::MessageShape,
     store::{
-        Append, Appended, CommitOverlays, Committed, Error, NewRow, NewSession, PlannedOn,
-        RequestKey, RollbackOverlay, RowsQuery, SessionRef, SetViewParts, Store,
+        Append, Appended, CommitOverlays, Committed, DeleteView, Error, NewPin, NewPlan, NewRow,
+        NewSession, Plan, PlannedOn, RequestKey, RollbackOverlay, RowsQuery, SessionRef, SetView,
+        SetViewParts, Store, Unpin,
     },
 };
 
@@ -67,6 +68,21 @@ pub(super) fn parts(model: Option<Model>) -> SetViewParts {
         policy_json: Bytes::from_static(b"{\"stages\":[]}"),
         model,
     }
+}
+
+pub(super) fn set(session: &SessionRef, name: &str, parts: SetViewParts) -> SetView {
+    SetView {
+        session: session.clone(),
+        view: ViewName::new(name),
+        parts,
+        only_without_model: false,
+        author: "ann".into(),
+        at: at(5_000),
+    }
+}
+
+pub(super) fn deletion(session: &SessionRef, name: &str) -> DeleteView {
+    DeleteView { session: session.clone(), view: ViewName::new(name), at: at(6_000) }
 }
 
 pub(super) fn view_of(name: ViewName, parts: SetViewParts, revision: i64) -> View {
@@ -186,6 +202,24 @@ pub(super) fn collapse(id: &str, first: i64, last: i64) -> Overlay {
     }
 }
 
+/// A clear of a piece of each row from `first` to `last`.
+pub(super) fn clear(id: &str, first: i64, last: i64) -> Overlay {
+    let cleared = (first..=last).map(|seq| Cleared {
+        content: ContentRef { seq: Seq(seq), block: 0, output: (seq % 2 == 0).then_some(1) },
+        shown_as: format!("[cleared {seq}]"),
+    });
+    Overlay {
+        kind: OverlayKind::Clear,
+        cleared: cleared.collect(),
+        summary: String::new(),
+        ..collapse(id, first, last)
+    }
+}
+
+pub(super) fn ids(overlays: &[Overlay]) -> Vec<&str> {
+    overlays.iter().map(|it| it.id.as_str()).collect()
+}
+
 pub(super) fn commit(
     session: &SessionRef,
     planned_at: i64,
@@ -215,8 +249,85 @@ pub(super) async fn committed(
 
 /// When `main` was last reduced.
 pub(super) async fn reduced_at(store: &dyn Store, session: &SessionRef) -> i64 {
+    view_reduced_at(store, session, ViewName::MAIN).await
+}
+
+pub(super) async fn view_reduced_at(store: &dyn Store, session: &SessionRef, name: &str) -> i64 {
     let views = store.get_session(session).await.unwrap().views;
-    views.iter().find(|it| it.name == ViewName::main()).unwrap().reductions_revision.0
+    views.iter().find(|it| it.name.as_str() == name).unwrap().reductions_revision.0
+}
+
+/// A pin of the rows from `first` to `last` of `main`.
+pub(super) fn pin(session: &SessionRef, id: &str, first: i64, last: i64) -> NewPin {
+    NewPin {
+        session: session.clone(),
+        view: ViewName::main(),
+        id: PinId::new(id),
+        rows: SeqRange { first: Seq(first), last: Seq(last) },
+        reason: "matters".into(),
+        author: "pia".into(),
+        at: at(7_000),
+        request: None,
+    }
+}
+
+pub(super) fn unpin(session: &SessionRef, id: &str) -> Unpin {
+    Unpin { session: session.clone(), pin: PinId::new(id), at: at(7_500) }
+}
+
+/// The ids of the pins that hold in a view.
+pub(super) async fn pins(store: &dyn Store, session: &SessionRef, view: &str) -> Vec<String> {
+    let pins: Vec<Pin> = store.list_pins(session, &ViewName::new(view)).await.unwrap();
+    pins.iter().map(|it| it.id.to_string()).collect()
+}
+
+/// A plan to collapse the rows from `first` to `last` of `main`, where nothing
+/// is in force. It is made at 8,000 and holds until 8,120.
+pub(super) fn plan(id: &str, first: i64, last: i64) -> Plan {
+    Plan {
+        id: PlanId::new(id),
+        view: ViewName::main(),
+        kind: OverlayKind::Collapse,
+        covered: rows_of(first, last),
+        kept: RowSet::default(),
+        overlays: Vec::new(),
+        pins: Vec::new(),
+        source_digest: [7; 32],
+        max_summary_tokens: 300,
+        stage: String::new(),
+        is_own: false,
+        author: "pam".into(),
+        create_time: at(8_000),
+        expire_time: at(8_120),
+        end: None,
+    }
+}
+
+pub(super) fn prepare(session: &SessionRef, planned_at: i64, plans: Vec<Plan>) -> NewPlan {
+    NewPlan { session: session.clone(), planned_at: Revision(planned_at), plans, request: None }
+}
+
+/// Leases ranges of `main`, looked at just now.
+pub(super) async fn prepared(
+    store: &dyn Store,
+    session: &SessionRef,
+    plans: Vec<Plan>,
+) -> Result<Vec<Plan>, Error> {
+    let planned_at = reduced_at(store, session).await;
+    Ok(store.prepare(prepare(session, planned_at, plans)).await?.plans)
+}
+
+/// What plans of `main` planned, to be committed at 8,050.
+pub(super) fn planned(
+    session: &SessionRef,
+    plans: &[&str],
+    overlays: Vec<Overlay>,
+) -> CommitOverlays {
+    CommitOverlays {
+        planned_on: PlannedOn::Plans(plans.iter().map(|id| PlanId::new(id)).collect()),
+        at: at(8_050),
+        ..commit(session, 0, overlays)
+    }
 }
 
 pub(super) fn rollback(session: &SessionRef, id: &str) -> RollbackOverlay {

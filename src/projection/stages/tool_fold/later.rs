@@ -69,7 +69,7 @@ impl<'a> Later<'a> {
         for it in done {
             let newest = out.again.entry(it.action.key).or_insert(it.call);
             *newest = it.call.max(*newest);
-            if it.failed.is_some() {
+            if it.outcome.is_failed {
                 continue;
             }
             for file in &it.action.files {
@@ -178,12 +178,13 @@ impl<'a> Later<'a> {
                 if seen > MOST_HITS {
                     return first;
                 }
-                let path = join(&it.action.folder, hit);
-                let changed = self.changed(&path, it.at.0);
-                let read = self.read(&path, it.at.0);
-                for used in [changed, read].into_iter().flatten() {
-                    if first.as_ref().is_none_or(|known| used.call < known.call) {
-                        first = Some(Used { file: Some(path.clone().into_owned()), ..used });
+                for path in [join(&it.action.folder, hit), Cow::Borrowed(hit)] {
+                    let changed = self.changed(&path, it.at.0);
+                    let read = self.read(&path, it.at.0);
+                    for used in [changed, read].into_iter().flatten() {
+                        if first.as_ref().is_none_or(|known| used.call < known.call) {
+                            first = Some(Used { file: Some(path.to_string()), ..used });
+                        }
                     }
                 }
             }
@@ -226,7 +227,7 @@ fn hits(line: &str) -> impl Iterator<Item = &str> {
     let last = line.rsplit([' ', '\t']).next().unwrap_or(line).trim_start_matches("./");
     let is_other = last.len() < before.len();
     let hits = [Some(before), Some(last).filter(|_| is_other)];
-    hits.into_iter().flatten().filter(|hit| hit.contains(['.', '/']) && hit.len() < 1024)
+    hits.into_iter().flatten().filter(|hit| !hit.is_empty() && hit.len() < 1024)
 }
 
 fn join<'a>(folder: &str, hit: &'a str) -> Cow<'a, str> {

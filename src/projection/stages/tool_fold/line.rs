@@ -4,7 +4,7 @@
 use std::fmt::Write as _;
 
 use super::{
-    Done, Failure,
+    Done, Outcome,
     later::{How, Used},
 };
 use crate::{
@@ -24,13 +24,12 @@ const LONGEST_LINE: usize = 200;
 /// result is.
 pub(super) fn line(it: &Done, stored: &ToolResult, used: &Used) -> String {
     let mut out = format!("[{}", what(&it.action));
-    match it.failed {
-        Some(Failure { exit_code: Some(code) }) => {
-            let _ = write!(out, " (failed, exit code {code})");
-        }
-        Some(Failure { exit_code: None }) => out.push_str(" (failed)"),
-        None => {}
-    }
+    let _ = match (it.outcome.is_failed, it.outcome.exit_code) {
+        (true, Some(code)) if code != 0 => write!(out, " (failed, exit code {code})"),
+        (true, _) => write!(out, " (failed)"),
+        (false, Some(code)) => write!(out, " (exit code {code})"),
+        (false, None) => Ok(()),
+    };
     let is_search = matches!(it.action.kind, ActionKind::Search | ActionKind::List);
     let _ = write!(out, "{} {}; ", if is_search { ":" } else { "," }, size(stored));
     let _ = write!(out, "{} in message {}", how(it.action.kind, used), used.call);
@@ -112,50 +111,51 @@ fn size(stored: &ToolResult) -> String {
 }
 
 /// Whether and how a call failed, as far as its result tells.
-pub(super) fn failure(action: &Action, result: &ToolResult) -> Option<Failure> {
-    let exit_code = if action.is_command || action.kind == ActionKind::Edit {
-        result.output.iter().find_map(|part| match part {
-            ToolOutput::Text(text) => exit_code(text),
-            _ => None,
-        })
-    } else {
-        None
-    };
-    let is_failed = result.is_error || exit_code.is_some_and(|code| code != 0);
-    is_failed.then_some(Failure { exit_code: exit_code.filter(|code| *code != 0) })
+pub(super) fn outcome(action: &Action, result: &ToolResult) -> Outcome {
+    let may_tell = action.is_command || action.kind == ActionKind::Edit;
+    let texts = result.output.iter().filter_map(|part| match part {
+        ToolOutput::Text(text) if may_tell => Some(text),
+        _ => None,
+    });
+    let exit_code = texts.filter_map(|text| exit_code(text)).next();
+    Outcome { is_failed: result.is_error || exit_code.is_some_and(|code| code != 0), exit_code }
 }
 
 /// The exit code as the common agents write it around a command's output.
 fn exit_code(output: &[u8]) -> Option<i64> {
-    let split = || output.split(|byte| *byte == b'\n');
-    split().take(OUTER_LINES).find_map(code_of).or_else(|| {
-        let last = output.rsplit(|byte| *byte == b'\n').take(OUTER_LINES);
-        last.filter_map(code_of).next()
-    })
+    if output.starts_with(br#"{"output":"#) {
+        let end = &output[output.len().saturating_sub(LONGEST_LINE)..];
+        let end = String::from_utf8_lossy(end);
+        return number(end.rsplit_once(r#""exit_code":"#)?.1.trim_start());
+    }
+    let first = output.split(|byte| *byte == b'\n').take(OUTER_LINES).find_map(code_of);
+    let last = || output.rsplit(|byte| *byte == b'\n').take(OUTER_LINES).find_map(code_of);
+    first.or_else(last)
 }
 
 fn code_of(line: &[u8]) -> Option<i64> {
-    const BEFORE: [&str; 7] = [
+    const BEFORE: [&str; 6] = [
         "process exited with code ",
         "command exited with code ",
         "exit code: ",
         "exit code ",
         "[command finished with exit code ",
         "[the command completed with exit code ",
-        "<exited with exit code ",
     ];
-    let line = std::str::from_utf8(line.get(..line.len().min(LONGEST_LINE))?).ok()?.trim();
-    let lower = line.to_ascii_lowercase();
-    let rest = BEFORE.iter().find_map(|before| lower.strip_prefix(before)).or_else(|| {
-        let shell = lower.strip_prefix("<shellid: ")?;
-        shell.split_once(" completed with exit code ").map(|(_, rest)| rest)
-    });
-    let rest = rest.or_else(|| {
-        let (_, rest) = lower.rsplit_once(r#""exit_code":"#).filter(|_| lower.ends_with('}'))?;
-        Some(rest.trim_start())
-    })?;
-    let end = rest.find(|c: char| c != '-' && !c.is_ascii_digit()).unwrap_or(rest.len());
-    rest[..end].parse().ok()
+    let line = String::from_utf8_lossy(&line[..line.len().min(LONGEST_LINE)]);
+    let line = line.trim().to_ascii_lowercase();
+    let by_shell = || {
+        let (_, rest) =
+            line.strip_prefix("<shellid: ")?.split_once(" completed with exit code ")?;
+        Some(rest)
+    };
+    let rest = BEFORE.iter().find_map(|before| line.strip_prefix(before)).or_else(by_shell)?;
+    number(rest)
+}
+
+fn number(text: &str) -> Option<i64> {
+    let end = text.find(|c: char| c != '-' && !c.is_ascii_digit()).unwrap_or(text.len());
+    text[..end].parse().ok()
 }
 
 /// The start of a text, on one line.

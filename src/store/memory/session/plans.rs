@@ -10,10 +10,10 @@ impl SessionState {
     pub(in super::super) fn prepare(&mut self, prepare: &NewPlan) -> Result<Vec<Plan>, Error> {
         let Some(view) = prepare.plans.first().map(|it| &it.view) else { return Ok(Vec::new()) };
         self.check_planned_at(view, prepare.planned_at)?;
+        rules::check_leases(&prepare.plans, self.plans.iter())?;
         if let Some(taken) = prepare.plans.iter().find(|it| self.plan(&it.id).is_ok()) {
             return Err(rules::misuse(format!("plan `{}` exists already", taken.id)));
         }
-        rules::check_leases(&prepare.plans, self.plans.iter())?;
         let plans: Vec<Plan> = prepare.plans.iter().map(rules::made).collect();
         self.plans.extend_from_slice(&plans);
         Ok(plans)

@@ -35,8 +35,12 @@ pub(in super::super) fn item_from(row: ItemRow) -> Result<ContextItem, Error> {
         format: number(row.format),
         view: row.view,
     };
-    let item = item_from_pb(item).map_err(|_| corrupt("context_items", "placement", row.id))?;
-    Ok(ContextItem { tokens: row.tokens, ..item })
+    item_from_parts(item, row.tokens).ok_or_else(|| corrupt("context_items", "placement", row.id))
+}
+
+/// A context item and what it counts as.
+pub(super) fn item_from_parts(item: pb::ContextItem, tokens: i64) -> Option<ContextItem> {
+    Some(ContextItem { tokens, ..item_from_pb(item).ok()? })
 }
 
 pub(in super::super) async fn list_items(

@@ -16,7 +16,7 @@ use crate::{
 
 /// An overlay joined with its summary.
 #[derive(Debug, FromRow)]
-struct OverlayRow {
+pub(super) struct OverlayRow {
     commit_revision: i64,
     id: String,
     view: String,
@@ -142,6 +142,6 @@ pub(in super::super) async fn list_overlays(
     convert(rows)
 }
 
-fn convert(rows: Vec<OverlayRow>) -> Result<Vec<Overlay>, Failure> {
+pub(super) fn convert(rows: Vec<OverlayRow>) -> Result<Vec<Overlay>, Failure> {
     Ok(rows.into_iter().map(Overlay::try_from).collect::<Result<_, _>>()?)
 }

@@ -30,7 +30,7 @@ struct SessionRow {
 }
 
 #[derive(Debug, FromRow)]
-struct ViewRow {
+pub(super) struct ViewRow {
     name: String,
     reductions_revision: i64,
     preset: String,

@@ -38,6 +38,8 @@ pub(in super::super) const UPDATE_SESSION: &str = "
     SAVEPOINT command;
     UPDATE sessions SET display_name = $4, labels = $5, revision = $2, updated_at = $3
         WHERE key = $1;
+    INSERT INTO session_names (session, revision, display_name, labels)
+        VALUES ($1, $2, $4, $5);
     INSERT INTO revisions (session, revision, next_seq, kind, ref, author, at)
         SELECT $1, $2, next_seq, 9, '', '', $3 FROM sessions WHERE key = $1;
     RELEASE command;
@@ -58,6 +60,22 @@ pub(in super::super) const SET_VIEW: &str = "
     RELEASE command;
 ";
 
+/// Deletes a view: its version that held ends, and with it the view's context
+/// items and plans. Overlays and pins stay as they are on record.
+pub(in super::super) const DELETE_VIEW: &str = "
+    SAVEPOINT command;
+    UPDATE views SET until_revision = $2
+        WHERE session = $1 AND name = $4 AND until_revision IS NULL;
+    UPDATE context_items INDEXED BY context_items_in_force SET until_revision = $2
+        WHERE session = $1 AND view = $4 AND until_revision IS NULL;
+    UPDATE plans INDEXED BY plans_open SET ended = 1
+        WHERE session = $1 AND view = $4 AND ended IS NULL;
+    INSERT INTO revisions (session, revision, next_seq, kind, ref, author, at)
+        SELECT $1, $2, next_seq, 7, $4, '', $3 FROM sessions WHERE key = $1;
+    UPDATE sessions SET revision = $2, updated_at = $3 WHERE key = $1;
+    RELEASE command;
+";
+
 /// Sets a context item, or (without a content) ends it.
 pub(in super::super) const SET_ITEM: &str = "
     SAVEPOINT command;
@@ -74,7 +92,36 @@ pub(in super::super) const SET_ITEM: &str = "
     RELEASE command;
 ";
 
-/// Commits overlays and ends others; either list may be empty.
+/// Sets a pin.
+pub(in super::super) const PIN: &str = "
+    SAVEPOINT command;
+    INSERT INTO requests (session, namespace, id, digest, answer, created_at)
+        SELECT $1, '', $10, $11, $12, $3 WHERE $10 IS NOT NULL;
+    INSERT INTO pins (session, id, view, first_seq, last_seq, reason, author, created_at,
+                      since_revision)
+        VALUES ($1, $6, $5, $7, $8, $9, $4, $3, $2);
+    INSERT INTO revisions (session, revision, next_seq, kind, ref, author, at)
+        SELECT $1, $2, next_seq, 4, $6, $4, $3 FROM sessions WHERE key = $1;
+    UPDATE views SET reductions_revision = $2
+        WHERE session = $1 AND name = $5 AND until_revision IS NULL;
+    UPDATE sessions SET revision = $2, updated_at = $3 WHERE key = $1;
+    RELEASE command;
+";
+
+/// Takes a pin away.
+pub(in super::super) const UNPIN: &str = "
+    SAVEPOINT command;
+    UPDATE pins SET until_revision = $2 WHERE session = $1 AND id = $5;
+    INSERT INTO revisions (session, revision, next_seq, kind, ref, author, at)
+        SELECT $1, $2, next_seq, 5, $5, '', $3 FROM sessions WHERE key = $1;
+    UPDATE views SET reductions_revision = $2
+        WHERE session = $1 AND name = $4 AND until_revision IS NULL;
+    UPDATE sessions SET revision = $2, updated_at = $3 WHERE key = $1;
+    RELEASE command;
+";
+
+/// Commits overlays and ends others, sets a pin and ends plans; each list may
+/// be empty.
 pub(in super::super) const CHANGE_OVERLAYS: &str = "
     SAVEPOINT command;
     INSERT INTO requests (session, namespace, id, digest, answer, created_at)
@@ -99,6 +146,14 @@ pub(in super::super) const CHANGE_OVERLAYS: &str = "
             rollback_time = $3, rollback_author = $4, rollback_reason = $9
         WHERE session = $1
           AND commit_revision IN (SELECT value ->> 0 FROM json_each($8));
+    INSERT INTO pins (session, id, view, first_seq, last_seq, reason, author, created_at,
+                      since_revision)
+        SELECT $1, value ->> 0, $5, value ->> 1, value ->> 2, $9, $4, $3, $2
+        FROM json_each($15);
+    UPDATE plans
+        SET ended = 2, overlay = (SELECT value ->> 1 FROM json_each($16)
+                                  WHERE value ->> 0 = plans.id)
+        WHERE session = $1 AND id IN (SELECT value ->> 0 FROM json_each($16));
     INSERT INTO revisions (session, revision, next_seq, kind, ref, author, at)
         SELECT $1, value ->> 0, $11, value ->> 1, value ->> 2, $4, $3
         FROM json_each($10);
@@ -116,11 +171,15 @@ pub(in super::super) const SET_CALIBRATION: &str = "
     RELEASE command;
 ";
 
-/// Forgets request ids that came before a moment, out of the oldest 256. The
-/// rest of the table is not looked at.
-pub(in super::super) const EXPIRE_REQUESTS: &str = "
+/// Forgets request ids that came before a moment, out of the oldest 256 (the
+/// rest of the table is not looked at), and plans that held until then.
+pub(in super::super) const EXPIRE: &str = "
     DELETE FROM requests WHERE key IN (
         SELECT key FROM (SELECT key, created_at FROM requests ORDER BY key LIMIT 256)
         WHERE created_at <= $1
-    )
+    );
+    DELETE FROM plans WHERE key IN (
+        SELECT key FROM plans INDEXED BY plans_by_expiry WHERE expires_at <= $1
+        ORDER BY expires_at LIMIT 64
+    );
 ";

@@ -82,6 +82,18 @@ pub(in super::super) const ERASE_PINS: &str = "
     )
 ";
 
+pub(in super::super) const ERASE_PLANS: &str = "
+    DELETE FROM plans WHERE key IN (
+        SELECT key FROM plans WHERE session = $1 LIMIT 64
+    )
+";
+
+pub(in super::super) const ERASE_NAMES: &str = "
+    DELETE FROM session_names WHERE session = $1 AND revision IN (
+        SELECT revision FROM session_names WHERE session = $1 LIMIT 256
+    )
+";
+
 pub(in super::super) const ERASE_REQUESTS: &str = "
     DELETE FROM requests WHERE key IN (
         SELECT key FROM requests WHERE session = $1 LIMIT 256
@@ -98,5 +110,7 @@ pub(in super::super) const ERASE: &[&str] = &[
     ERASE_CALLS,
     ERASE_VIEWS,
     ERASE_PINS,
+    ERASE_PLANS,
+    ERASE_NAMES,
     ERASE_REQUESTS,
 ];

@@ -69,7 +69,17 @@ pub(in super::super) const OVERLAYS_IN_FORCE: &str = "
     SELECT commit_revision, id, kind, covered, kept
     FROM overlays INDEXED BY overlays_in_force
     WHERE session = $1 AND view = $2 AND rollback_revision IS NULL
+      AND commit_revision >
+          coalesce((SELECT max(revision) FROM revisions INDEXED BY view_deletions
+                    WHERE session = $1 AND kind = 7 AND ref = $2), 0)
     ORDER BY commit_revision
+";
+
+/// The last revision that deleted a view of a name; null where none did.
+pub(in super::super) const VIEW_DELETED_AT: &str = "
+    SELECT max(revision)
+    FROM revisions INDEXED BY view_deletions
+    WHERE session = $1 AND kind = 7 AND ref = $2
 ";
 
 /// Sessions whose rows are still to be erased.

@@ -10,9 +10,12 @@ mod append;
 mod command;
 mod erase;
 mod lookup;
+mod plan;
+#[macro_use]
 mod read;
+mod past;
 
-pub(super) use self::{append::*, command::*, erase::*, lookup::*, read::*};
+pub(super) use self::{append::*, command::*, erase::*, lookup::*, past::*, plan::*, read::*};
 
 /// The inventory that a test prepares against a fresh schema; that of
 /// `WRITER_SETUP` has run by then.
@@ -24,10 +27,19 @@ pub(super) const ALL: &[&str] = &[
     CREATE_SESSION,
     UPDATE_SESSION,
     SET_VIEW,
+    DELETE_VIEW,
     SET_ITEM,
+    PIN,
+    UNPIN,
     CHANGE_OVERLAYS,
     SET_CALIBRATION,
-    EXPIRE_REQUESTS,
+    EXPIRE,
+    PREPARE,
+    RENEW_PLANS,
+    ABANDON_PLANS,
+    ABANDON_OWN_PLANS,
+    GET_PLANS,
+    LIST_PLANS,
     VERSION,
     COUNTERS,
     HEAD,
@@ -38,6 +50,7 @@ pub(super) const ALL: &[&str] = &[
     VIEW_REDUCED_AT,
     ITEM,
     OVERLAYS_IN_FORCE,
+    VIEW_DELETED_AT,
     ERASURES,
     BEGIN_ERASURE,
     END_ERASURE,
@@ -49,6 +62,8 @@ pub(super) const ALL: &[&str] = &[
     ERASE_CALLS,
     ERASE_VIEWS,
     ERASE_PINS,
+    ERASE_PLANS,
+    ERASE_NAMES,
     ERASE_REQUESTS,
     GET_SESSION,
     LIST_SESSIONS,
@@ -60,5 +75,12 @@ pub(super) const ALL: &[&str] = &[
     GET_OVERLAYS,
     LIST_OVERLAYS,
     LIST_ALL_OVERLAYS,
+    GET_PINS,
+    LIST_PINS,
+    LIST_REVISIONS,
+    VIEWS_SET,
+    ITEMS_SET,
+    VIEW_AT,
+    OVERLAYS_AT,
     CALIBRATIONS,
 ];

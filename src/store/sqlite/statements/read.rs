@@ -1,13 +1,43 @@
 //! What readers ask. Each statement is fetched whole.
 
+/// Of a view, but for when it was last reduced.
+macro_rules! view_columns {
+    () => {
+        "
+           v.name, v.preset, v.overrides_json, v.policy_json, v.model, v.context_window,
+           v.output_reserve, v.request_bytes_limit, v.caller_fixed_tokens"
+    };
+}
+
 /// Of a session and one of its views.
 macro_rules! session_columns {
     () => {
-        "
+        concat!(
+            "
     SELECT s.key, s.namespace, s.id, s.display_name, s.labels, s.parent, s.created_at,
-           s.updated_at, s.next_seq, s.revision, s.tokens,
-           v.name, v.reductions_revision, v.preset, v.overrides_json, v.policy_json, v.model,
-           v.context_window, v.output_reserve, v.request_bytes_limit, v.caller_fixed_tokens"
+           s.updated_at, s.next_seq, s.revision, s.tokens, v.reductions_revision,",
+            view_columns!()
+        )
+    };
+}
+
+/// Of a pin.
+macro_rules! pin_columns {
+    () => {
+        "
+    SELECT p.id, p.view, p.first_seq, p.last_seq, p.reason, p.author, p.created_at,
+           p.since_revision, p.until_revision"
+    };
+}
+
+/// The last revision that deleted the view $3 of a session that is named by $1
+/// and $2; zero where none did. What came before it is of another view.
+macro_rules! deleted_at {
+    () => {
+        "
+          coalesce((SELECT max(revision) FROM revisions INDEXED BY view_deletions
+                    WHERE session = (SELECT key FROM sessions WHERE namespace = $1 AND id = $2)
+                      AND kind = 7 AND ref = $3), 0)"
     };
 }
 
@@ -162,6 +192,9 @@ pub(in super::super) const LIST_OVERLAYS: &str = concat!(
     LEFT JOIN contents AS c ON c.id = o.summary
     WHERE o.session = (SELECT key FROM sessions WHERE namespace = $1 AND id = $2)
       AND o.view = $3 AND o.rollback_revision IS NULL
+      AND o.commit_revision >",
+    deleted_at!(),
+    "
     ORDER BY o.commit_revision
 "
 );
@@ -170,11 +203,40 @@ pub(in super::super) const LIST_OVERLAYS: &str = concat!(
 pub(in super::super) const LIST_ALL_OVERLAYS: &str = concat!(
     overlay_columns!(),
     "
-    FROM overlays AS o
+    FROM overlays AS o INDEXED BY overlays_by_view
     LEFT JOIN contents AS c ON c.id = o.summary
     WHERE o.session = (SELECT key FROM sessions WHERE namespace = $1 AND id = $2)
       AND o.view = $3
+      AND o.commit_revision >",
+    deleted_at!(),
+    "
     ORDER BY o.commit_revision
+"
+);
+
+/// Pins by their ids (a JSON array), whether they hold or not.
+pub(in super::super) const GET_PINS: &str = concat!(
+    pin_columns!(),
+    "
+    FROM json_each($3) AS wanted
+    CROSS JOIN pins AS p
+        ON p.session = (SELECT key FROM sessions WHERE namespace = $1 AND id = $2)
+       AND p.id = wanted.value
+    ORDER BY p.since_revision
+"
+);
+
+/// A view's pins that hold.
+pub(in super::super) const LIST_PINS: &str = concat!(
+    pin_columns!(),
+    "
+    FROM pins AS p INDEXED BY pins_by_view
+    WHERE p.session = (SELECT key FROM sessions WHERE namespace = $1 AND id = $2)
+      AND p.view = $3 AND p.until_revision IS NULL
+      AND p.since_revision >",
+    deleted_at!(),
+    "
+    ORDER BY p.since_revision
 "
 );
 

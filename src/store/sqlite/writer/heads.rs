@@ -97,6 +97,19 @@ impl Writer {
         }
     }
 
+    /// Puts a head back where what it was taken out for was written, or refused
+    /// before the head moved on.
+    pub(super) fn put_back<T>(
+        &mut self,
+        session: &SessionRef,
+        head: Head,
+        done: &Result<T, Failure>,
+    ) {
+        if matches!(done, Ok(_) | Err(Failure::Refused(_))) {
+            self.heads.put(session, head);
+        }
+    }
+
     async fn load_head(&mut self, session: &SessionRef) -> Result<Head, Failure> {
         let found: Option<(i64, i64, i64, i64, i64)> = sqlx::query_as(statements::HEAD)
             .bind(session.namespace.as_str())

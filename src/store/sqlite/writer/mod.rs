@@ -14,6 +14,8 @@ mod items;
 mod overlay_rows;
 mod overlays;
 mod pairing;
+mod pins;
+mod plans;
 mod requests;
 mod sessions;
 mod views;
@@ -64,6 +66,10 @@ pub(super) async fn start(
     let mut conn = opened.writer;
     let (last_session, last_content) =
         sqlx::query_as(statements::COUNTERS).fetch_one(&mut conn).await.map_err(told)?;
+    // Where it cannot be written now, they expire.
+    if let Err(err) = sqlx::query(statements::ABANDON_OWN_PLANS).execute(&mut conn).await {
+        tracing::warn!(error = &err as &dyn std::error::Error, "own plans were not given back");
+    }
     let writer = Writer {
         erasures: Erasures::load(&mut conn).await.map_err(told)?,
         conn,
@@ -178,6 +184,30 @@ impl Writer {
             }
             Command::RollBack(rollback, reply) => {
                 let result = self.roll_back(rollback).await;
+                self.answer(reply, result)
+            }
+            Command::Pin(pin, reply) => {
+                let result = self.pin(pin).await;
+                self.answer(reply, result)
+            }
+            Command::Unpin(unpin, reply) => {
+                let result = self.unpin(unpin).await;
+                self.answer(reply, result)
+            }
+            Command::DeleteView(delete, reply) => {
+                let result = self.delete_view(delete).await;
+                self.answer(reply, result)
+            }
+            Command::Prepare(prepare, reply) => {
+                let result = self.prepare(prepare).await;
+                self.answer(reply, result)
+            }
+            Command::Renew(renew, reply) => {
+                let result = self.renew_plans(renew).await;
+                self.answer(reply, result)
+            }
+            Command::Abandon(session, plans, reply) => {
+                let result = self.abandon_plans(&session, &plans).await;
                 self.answer(reply, result)
             }
             Command::Calibrate { namespace, model, factor, reply } => {

@@ -16,7 +16,8 @@ use super::{
 use crate::{
     codec::overlay::kind_from_pb,
     model::{
-        Overlay, OverlayId, OverlayKind, Revision, RowSet, Timestamp, ViewName, overlay::Rollback,
+        Overlay, OverlayId, OverlayKind, Pin, PlanId, Revision, RowSet, Timestamp, ViewName,
+        overlay::Rollback,
     },
     store::{
         CommitOverlays, Committed, Entity, Error, PlannedOn, RequestKey, RollbackOverlay,
@@ -28,15 +29,16 @@ use crate::{
 /// Kinds of a revision, as `revisions.kind` numbers them.
 const COMMITTED: i64 = 2;
 const ROLLED_BACK: i64 = 3;
+const PINNED: i64 = 4;
 
 /// What is answered to a repeated commit: the overlays' ids, and the revision.
 type Known = (Vec<String>, i64);
 
 /// An overlay in force, and where it stands.
 #[derive(Debug)]
-struct Standing {
+pub(super) struct Standing {
     commit_revision: i64,
-    rule: InForce,
+    pub(super) rule: InForce,
 }
 
 /// What changes a view's overlays: who, when, and what.
@@ -50,6 +52,10 @@ struct Change<'a> {
     contents: Packed,
     /// Commit revision and id of each that ends.
     ends: Vec<(i64, OverlayId)>,
+    /// Set afterwards, at the last revision.
+    pin: Option<&'a Pin>,
+    /// The plan of each commit, where it was planned so.
+    plans: &'a [PlanId],
 }
 
 impl Writer {
@@ -90,6 +96,11 @@ impl Writer {
             commits: &overlays,
             contents,
             ends,
+            pin: None,
+            plans: match &commit.planned_on {
+                PlannedOn::View(_) => &[],
+                PlannedOn::Plans(plans) => plans,
+            },
         };
         self.change_overlays(&mut head, change).await?;
         let revision = head.revision;
@@ -113,20 +124,17 @@ impl Writer {
         head: &Head,
         commit: &CommitOverlays,
     ) -> Result<Vec<(i64, OverlayId)>, Failure> {
-        let PlannedOn::View(planned_at) = commit.planned_on else {
-            return Err(Error::Closed.into());
-        };
         let reduced_at = self.reduced_at(head, &commit.view).await?;
         let in_force = self.in_force(head.key, &commit.view).await?;
-        if reduced_at != planned_at {
-            let came = in_force.last().filter(|it| it.commit_revision > planned_at.0);
-            return Err(Error::PlanOutdated { overlay: came.map(|it| it.rule.id.clone()) }.into());
+        match &commit.planned_on {
+            PlannedOn::View(planned_at) => check_planned_at(*planned_at, reduced_at, &in_force)?,
+            PlannedOn::Plans(plans) => self.check_plans(commit, plans, &in_force).await?,
         }
         let mut ends = Vec::with_capacity(commit.supersedes.len());
         for id in &commit.supersedes {
             let overlay = match in_force.iter().find(|it| it.rule.id == *id) {
                 Some(standing) => standing.commit_revision,
-                None => self.overlay_in_force(&commit.session, id).await?.commit_revision.0,
+                None => self.overlay_in_force(head, &commit.session, id).await?.commit_revision.0,
             };
             ends.push((overlay, id.clone()));
         }
@@ -139,14 +147,19 @@ impl Writer {
         &mut self,
         rollback: RollbackOverlay,
     ) -> Result<RolledBack, Failure> {
-        let mut head = self.head(&rollback.session).await?;
-        let overlay = match self.overlay_in_force(&rollback.session, &rollback.overlay).await {
-            Ok(overlay) => overlay,
-            Err(failure) => {
-                self.heads.put(&rollback.session, head);
-                return Err(failure);
-            }
-        };
+        let session = rollback.session.clone();
+        let mut head = self.head(&session).await?;
+        let done = self.end_overlay(&mut head, rollback).await;
+        self.put_back(&session, head, &done);
+        done
+    }
+
+    async fn end_overlay(
+        &mut self,
+        head: &mut Head,
+        rollback: RollbackOverlay,
+    ) -> Result<RolledBack, Failure> {
+        let overlay = self.overlay_in_force(head, &rollback.session, &rollback.overlay).await?;
         let mut in_force = self.in_force(head.key, &overlay.view).await?;
         in_force.retain(|it| it.rule.id != overlay.id);
         let rules: Vec<InForce> = in_force.iter().map(|it| it.rule.clone()).collect();
@@ -157,6 +170,11 @@ impl Writer {
             ends.extend(standing.map(|it| (it.commit_revision, it.rule.id.clone())));
         }
         let first = head.revision.next();
+        let mut pin = rules::pin_beside(&rollback, &overlay.view);
+        if let Some(pin) = &mut pin {
+            pin.since =
+                Revision(head.revision.0 + i64::try_from(ends.len()).unwrap_or(i64::MAX)).next();
+        }
         let change = Change {
             view: &overlay.view,
             author: &rollback.author,
@@ -166,10 +184,10 @@ impl Writer {
             commits: &[],
             contents: Packed::default(),
             ends,
+            pin: pin.as_ref(),
+            plans: &[],
         };
-        self.change_overlays(&mut head, change).await?;
-        let revision = head.revision;
-        self.heads.put(&rollback.session, head);
+        self.change_overlays(head, change).await?;
         let end = Rollback {
             revision: first,
             time: rules::kept(rollback.at),
@@ -179,20 +197,24 @@ impl Writer {
         Ok(RolledBack {
             hidden_by: rules::hidden_by(&overlay.covered, &rules),
             overlay: Overlay { rollback: Some(end), ..overlay },
-            revision,
-            pin: None,
+            revision: head.revision,
+            pin,
         })
     }
 
-    /// An overlay, where it is there and in force.
+    /// An overlay, where it is there, of a view that is, and in force.
     async fn overlay_in_force(
         &mut self,
+        head: &Head,
         session: &SessionRef,
         id: &OverlayId,
     ) -> Result<Overlay, Failure> {
         let mut found = read::get_overlays(&mut self.conn, session, &[id.as_str()]).await?;
         let overlay =
             found.pop().ok_or_else(|| Error::NotFound(Entity::Overlay(id.to_string())))?;
+        if overlay.commit_revision <= self.deleted_at(head, &overlay.view).await? {
+            return Err(Error::NotFound(Entity::View(overlay.view.to_string())).into());
+        }
         match &overlay.rollback {
             Some(end) => Err(Error::AlreadyRolledBack(end.revision).into()),
             None => Ok(overlay),
@@ -200,7 +222,11 @@ impl Writer {
     }
 
     /// A view's overlays in force, by commit revision.
-    async fn in_force(&mut self, key: i64, view: &ViewName) -> Result<Vec<Standing>, Failure> {
+    pub(super) async fn in_force(
+        &mut self,
+        key: i64,
+        view: &ViewName,
+    ) -> Result<Vec<Standing>, Failure> {
         let rows: Vec<(i64, String, i32, String, String)> =
             sqlx::query_as(statements::OVERLAYS_IN_FORCE)
                 .bind(key)
@@ -224,7 +250,8 @@ impl Writer {
         rows.into_iter().map(standing).collect()
     }
 
-    /// Writes a change; each overlay that comes or goes is a revision.
+    /// Writes a change; each overlay that comes or goes is a revision, and so is
+    /// the pin.
     async fn change_overlays(
         &mut self,
         head: &mut Head,
@@ -241,6 +268,16 @@ impl Writer {
             ends.push((*commit_revision, revision));
             revisions.push((revision, ROLLED_BACK, id.to_string()));
         }
+        let pin = change.pin.map(|it| (it.id.as_str(), it.rows.first.0, it.rows.last.0));
+        if let Some(pin) = change.pin {
+            revisions.push((head.next_revision().0, PINNED, pin.id.to_string()));
+        }
+        let plans: Vec<(&str, &str)> = change
+            .plans
+            .iter()
+            .zip(change.commits)
+            .map(|(plan, overlay)| (plan.as_str(), overlay.id.as_str()))
+            .collect();
         let request = change.request.as_ref();
         let statement = sqlx::query(statements::CHANGE_OVERLAYS)
             .bind(head.key)
@@ -256,7 +293,23 @@ impl Writer {
             .bind(head.next_seq().0)
             .bind(request.map(|(it, _)| it.id.as_str()))
             .bind(request.map(|(it, _)| it.digest.as_slice()))
-            .bind(request.map(|(_, known)| json(known)));
+            .bind(request.map(|(_, known)| json(known)))
+            .bind(json(&pin.into_iter().collect::<Vec<_>>()))
+            .bind(json(&plans));
         self.write(statement).await
     }
+}
+
+/// Checks that a view's reductions are as they were; its overlays in force tell
+/// what came meanwhile.
+pub(super) fn check_planned_at(
+    planned_at: Revision,
+    reduced_at: Revision,
+    in_force: &[Standing],
+) -> Result<(), Error> {
+    if reduced_at == planned_at {
+        return Ok(());
+    }
+    let came = in_force.last().filter(|it| it.commit_revision > planned_at.0);
+    Err(Error::PlanOutdated { overlay: came.map(|it| it.rule.id.clone()) })
 }

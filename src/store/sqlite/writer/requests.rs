@@ -46,9 +46,10 @@ impl Writer {
         Ok(Some(serde_json::from_str(&answer).map_err(|_| corrupt)?))
     }
 
-    /// Forgets a piece of the request ids that are old enough; tells how many.
+    /// Forgets a piece of the request ids and plans that are old enough; tells
+    /// how many.
     pub(super) async fn expire(&mut self, now: Timestamp) -> Result<u64, Failure> {
-        let done = sqlx::query(statements::EXPIRE_REQUESTS)
+        let done = sqlx::query(statements::EXPIRE)
             .bind(rules::forgotten_before(now))
             .execute(&mut self.conn)
             .await?;

@@ -1,13 +1,13 @@
-//! Setting views.
+//! Setting and deleting views.
 
 use super::{
     super::{error::Failure, read, statements},
     Writer,
-    heads::micros,
+    heads::{Head, micros},
 };
 use crate::{
-    model::{Revision, View},
-    store::{SetView, SetViewParts},
+    model::{Revision, View, ViewName},
+    store::{DeleteView, Entity, Error, SetView, SetViewParts, rules},
 };
 
 impl Writer {
@@ -15,6 +15,10 @@ impl Writer {
         let mut head = self.head(&set.session).await?;
         let (_, session) = read::get_session(&mut self.conn, &set.session).await?;
         let view = session.views.into_iter().find(|it| it.name == set.view);
+        if view.is_none() && set.only_without_model {
+            self.heads.put(&set.session, head);
+            return Err(Error::NotFound(Entity::View(set.view.to_string())).into());
+        }
         if let Some(view) = view
             && (is_same(&view, &set.parts) || (set.only_without_model && view.model.is_some()))
         {
@@ -34,6 +38,46 @@ impl Writer {
             reductions_revision: revision,
         };
         Ok((view, revision))
+    }
+
+    pub(super) async fn delete_view(&mut self, delete: DeleteView) -> Result<Revision, Failure> {
+        let mut head = self.head(&delete.session).await?;
+        let done = self.end_view(&mut head, &delete).await;
+        self.put_back(&delete.session, head, &done);
+        done
+    }
+
+    async fn end_view(
+        &mut self,
+        head: &mut Head,
+        delete: &DeleteView,
+    ) -> Result<Revision, Failure> {
+        self.reduced_at(head, &delete.view).await?;
+        if delete.view == ViewName::main() {
+            return Err(rules::misuse("`main` cannot be deleted".to_owned()).into());
+        }
+        let revision = head.next_revision();
+        let statement = sqlx::query(statements::DELETE_VIEW)
+            .bind(head.key)
+            .bind(revision.0)
+            .bind(micros(delete.at))
+            .bind(delete.view.as_str());
+        self.write(statement).await?;
+        Ok(revision)
+    }
+
+    /// The last revision that deleted a view of that name; zero where none did.
+    pub(super) async fn deleted_at(
+        &mut self,
+        head: &Head,
+        view: &ViewName,
+    ) -> Result<Revision, Failure> {
+        let found: Option<i64> = sqlx::query_scalar(statements::VIEW_DELETED_AT)
+            .bind(head.key)
+            .bind(view.as_str())
+            .fetch_one(&mut self.conn)
+            .await?;
+        Ok(found.map(Revision).unwrap_or_default())
     }
 
     async fn insert_view(
