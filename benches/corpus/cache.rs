@@ -21,6 +21,8 @@ pub(crate) struct Spent {
     /// Calls whose context is larger than the window allows: a provider would
     /// refuse them.
     pub(crate) too_large: i64,
+    /// Calls before whose end the context of the call before them was changed.
+    pub(crate) cuts: i64,
     /// All tokens of the contexts.
     pub(crate) sent: i64,
     /// Those that the cache holds.
@@ -33,6 +35,7 @@ impl Spent {
     pub(crate) fn add(&mut self, other: &Self) {
         self.calls += other.calls;
         self.too_large += other.too_large;
+        self.cuts += other.cuts;
         self.sent += other.sent;
         self.cached += other.cached;
         self.whole += other.whole;
@@ -66,6 +69,7 @@ impl Cache {
         self.spent.whole += whole;
         if let Some(before) = self.before.as_ref().filter(|it| it.fixed == now.fixed) {
             let same = common(&before.blocks, &now.blocks);
+            self.spent.cuts += i64::from(same < before.blocks.len());
             self.spent.cached += now.fixed_tokens + tokens_of(&now.blocks[..same]);
         }
         self.before = Some(now);

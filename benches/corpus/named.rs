@@ -2,10 +2,11 @@
 //!
 //! Case, white space and quotation marks do not matter.
 //!
-//! * A **path** is named where it stands whole, or where its last two parts
-//!   stand (more, where another changed path of the segment ends in the same
-//!   two): one after the other, or the name after its folder in one line, as in
-//!   `src/{a.rs, b.rs}` or `src/: a.rs, b.rs`.
+//! * A **path** is named where it stands whole; where its last two parts stand
+//!   (more, where another changed path of the segment ends in the same two), one
+//!   after the other or the name after its folder in one line, as in
+//!   `src/{a.rs, b.rs}`; or where a line that ends in its folder says what the
+//!   paths of a list are under, and an item of the list starts with the rest.
 //! * A **command** is named where its first 40 characters stand (all of them
 //!   where it has fewer), or its program and the two words after that, flags
 //!   aside, in this order in one line. Leading changes of folder and settings
@@ -46,7 +47,22 @@ impl Summary {
             return false;
         };
         let (folder, name) = end.rsplit_once('/').unwrap_or(("", &end));
-        self.has(&end) || self.lines.iter().any(|line| has_after(line, &format!("{folder}/"), name))
+        let folder = format!("{folder}/");
+        self.has(&end)
+            || self.lines.iter().any(|line| has_after(line, &folder, name))
+            || self.lists(&path)
+    }
+
+    /// Says whether a list names the path without the folder that all are under.
+    fn lists(&self, path: &str) -> bool {
+        let folders = self.lines.iter().filter_map(|line| line.rsplit(' ').next());
+        let rests = folders.filter(|it| it.ends_with('/')).filter_map(|it| path.strip_prefix(it));
+        let mut rests = rests.filter(|rest| !rest.is_empty());
+        rests.any(|rest| {
+            let items = self.lines.iter().filter_map(|line| line.strip_prefix("- "));
+            let mut after = items.filter_map(|item| item.strip_prefix(rest));
+            after.any(|it| it.is_empty() || it.starts_with([':', ',', ' ']))
+        })
     }
 
     pub(crate) fn names_command(&self, command: &str) -> bool {
@@ -55,9 +71,7 @@ impl Summary {
         if self.has(&start(&plain(first))) {
             return true;
         }
-        let end = first.find(['|', ';', '>', '<']).unwrap_or(first.len());
-        let simple = first[..end].split(" && ").next().unwrap_or_default();
-        let words = plain(simple);
+        let words = plain(simple(first));
         let words: Vec<&str> = words.split(' ').filter(|it| !it.starts_with('-')).take(3).collect();
         words.len() > 1 && self.lines.iter().any(|line| has_in_order(line, &words))
     }
@@ -125,6 +139,17 @@ fn has_in_order(line: &str, words: &[&str]) -> bool {
         }
         None => false,
     })
+}
+
+/// The first of what a line runs, without where its output goes.
+fn simple(line: &str) -> &str {
+    let end = line.find(['|', ';', '>', '<']).unwrap_or(line.len());
+    let first = line[..end].split(" && ").next().unwrap_or_default();
+    // The number of what is redirected.
+    match first.strip_suffix([' ', '1', '2']) {
+        Some(rest) if line[first.len()..].starts_with('>') && rest.ends_with(' ') => rest,
+        _ => first,
+    }
 }
 
 /// A command without what only says where and with which variables it runs.

@@ -8,7 +8,7 @@ use super::{
     cache::Spent,
     numbers::{mean, p95, share},
     run::Results,
-    tally::{Kept, SORTS, Tally},
+    tally::{Collapses, Kept, SORTS, Tally},
 };
 
 /// Stages in the order of their columns, with what stands above them.
@@ -52,7 +52,7 @@ fn stages(out: &mut String, results: &Results) {
     let names: Vec<&str> = STAGES.iter().map(|(_, name)| *name).collect();
     let mut head = vec!["policy", "contexts", "none fits", "usage", "saved"];
     head.extend(names);
-    head.push("fit");
+    head.extend(["fit", "contexts with `fit`"]);
     row(out, head.iter().map(|it| (*it).to_owned()));
     row(out, head.iter().map(|_| "---".to_owned()));
     for (name, tally) in &results.candidates {
@@ -68,7 +68,7 @@ fn stages(out: &mut String, results: &Results) {
             None => String::new(),
         };
         cells.extend(STAGES.iter().map(|(stage, _)| saved(stage)));
-        cells.push(saved("fit"));
+        cells.extend([saved("fit"), thousands(tally.fitted)]);
         row(out, cells);
     }
     out.push('\n');
@@ -78,7 +78,6 @@ fn facts(out: &mut String, results: &Results) {
     let head = [
         "policy",
         "collapses",
-        "wider",
         "summary tokens: mean",
         "p95",
         "most",
@@ -86,30 +85,28 @@ fn facts(out: &mut String, results: &Results) {
         "requests",
         "failing commands",
         "open to-dos",
-        "contexts with `fit`",
     ];
     row(out, head.iter().map(|it| (*it).to_owned()));
     row(out, head.iter().map(|_| "---".to_owned()));
     for (name, tally) in &results.candidates {
-        let number = |it: Option<i64>| it.map_or_else(String::new, thousands);
-        let mut cells = vec![
-            format!("`{name}`"),
-            thousands(i64::try_from(tally.summaries.len()).unwrap_or(0)),
-            thousands(tally.wider),
-            number(mean(&tally.summaries)),
-            number(p95(&tally.summaries)),
-            number(tally.summaries.iter().max().copied()),
-        ];
-        cells.extend((0..SORTS.len()).map(|sort| kept(both(tally, sort))));
-        cells.push(thousands(tally.fitted));
-        row(out, cells);
+        for (collapses, of) in tally.collapses.iter().zip(["segments", "wider"]) {
+            let count = i64::try_from(collapses.summaries.len()).unwrap_or(0);
+            if count == 0 && of == "wider" {
+                continue;
+            }
+            let number = |it: Option<i64>| it.map_or_else(String::new, thousands);
+            let mut cells = vec![
+                format!("`{name}`"),
+                format!("{} {of}", thousands(count)),
+                number(mean(&collapses.summaries)),
+                number(p95(&collapses.summaries)),
+                number(collapses.summaries.iter().max().copied()),
+            ];
+            cells.extend(collapses.kept.iter().map(|it| kept(*it)));
+            row(out, cells);
+        }
     }
     out.push('\n');
-}
-
-fn both(tally: &Tally, sort: usize) -> Kept {
-    let [plain, wider] = [tally.kept[0][sort], tally.kept[1][sort]];
-    Kept { named: plain.named + wider.named, of: plain.of + wider.of }
 }
 
 fn kept(kept: Kept) -> String {
@@ -126,6 +123,7 @@ fn costs(out: &mut String, results: &Results) {
         "too large",
         "tokens a call",
         "unchanged prefix",
+        "cuts",
         "cost a call",
         "of the same uncached",
         "of the whole history uncached",
@@ -140,6 +138,7 @@ fn costs(out: &mut String, results: &Results) {
             thousands(spent.too_large),
             a_call(spent.sent),
             percent(share(spent.cached, spent.sent)),
+            thousands(spent.cuts),
             a_call(spent.cost()),
             percent(share(spent.cost(), spent.sent)),
             percent(share(spent.cost(), spent.whole)),
@@ -209,6 +208,7 @@ fn members(window: i64, name: &str, spent: &Spent) -> Map<String, Value> {
         "too_large": spent.too_large,
         "sent_tokens": spent.sent,
         "cached_tokens": spent.cached,
+        "cuts": spent.cuts,
         "whole_history_tokens": spent.whole,
         "cost_tokens": spent.cost(),
     });
@@ -216,12 +216,7 @@ fn members(window: i64, name: &str, spent: &Spent) -> Map<String, Value> {
 }
 
 fn tally_members(tally: &Tally) -> Map<String, Value> {
-    let facts = |at: usize| {
-        let of = |(sort, kept): (&str, Kept)| {
-            (sort.to_owned(), json!({"named": kept.named, "of": kept.of}))
-        };
-        Value::Object(SORTS.into_iter().zip(tally.kept[at]).map(of).collect())
-    };
+    let [segments, wider] = &tally.collapses;
     let all = json!({
         "sessions": tally.sessions,
         "contexts": tally.contexts,
@@ -231,15 +226,24 @@ fn tally_members(tally: &Tally) -> Map<String, Value> {
         "history_tokens": tally.history,
         "shown_tokens": tally.shown,
         "saved_tokens": tally.saved,
-        "collapses": tally.summaries.len(),
-        "wider_collapses": tally.wider,
-        "summary_tokens_mean": mean(&tally.summaries),
-        "summary_tokens_p95": p95(&tally.summaries),
-        "summary_tokens_most": tally.summaries.iter().max(),
-        "facts": facts(0),
-        "facts_of_wider": facts(1),
+        "segments": collapses(segments),
+        "wider": collapses(wider),
     });
     if let Value::Object(members) = all { members } else { Map::new() }
+}
+
+fn collapses(collapses: &Collapses) -> Value {
+    let of = |(sort, kept): (&str, &Kept)| {
+        (sort.to_owned(), json!({"named": kept.named, "of": kept.of}))
+    };
+    let facts: Map<String, Value> = SORTS.into_iter().zip(&collapses.kept).map(of).collect();
+    json!({
+        "collapses": collapses.summaries.len(),
+        "summary_tokens_mean": mean(&collapses.summaries),
+        "summary_tokens_p95": p95(&collapses.summaries),
+        "summary_tokens_most": collapses.summaries.iter().max(),
+        "facts": facts,
+    })
 }
 
 /// What the summaries do not name: a line of JSON each.

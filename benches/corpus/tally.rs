@@ -32,6 +32,25 @@ pub(crate) struct Loss {
     pub(crate) summary: String,
 }
 
+/// What summaries are, and what they name.
+#[derive(Debug, Default)]
+pub(crate) struct Collapses {
+    /// Tokens of each summary.
+    pub(crate) summaries: Vec<i64>,
+    /// Facts by sort.
+    pub(crate) kept: [Kept; 4],
+}
+
+impl Collapses {
+    fn add(&mut self, other: Self) {
+        self.summaries.extend(other.summaries);
+        for (sum, kept) in self.kept.iter_mut().zip(other.kept) {
+            sum.named += kept.named;
+            sum.of += kept.of;
+        }
+    }
+}
+
 /// Sums over contexts and collapses.
 #[derive(Debug, Default)]
 pub(crate) struct Tally {
@@ -49,12 +68,8 @@ pub(crate) struct Tally {
     pub(crate) shown: i64,
     /// Tokens that each stage has saved in them.
     pub(crate) saved: BTreeMap<String, i64>,
-    /// Tokens of each summary.
-    pub(crate) summaries: Vec<i64>,
-    /// Collapses over earlier collapses.
-    pub(crate) wider: i64,
-    /// Facts by sort; of collapses of rows alone, and of wider ones.
-    pub(crate) kept: [[Kept; 4]; 2],
+    /// Collapses of segments, and wider ones over earlier collapses.
+    pub(crate) collapses: [Collapses; 2],
     pub(crate) losses: Vec<Loss>,
     pub(crate) spent: Spent,
 }
@@ -71,11 +86,8 @@ impl Tally {
         for (stage, tokens) in other.saved {
             *self.saved.entry(stage).or_default() += tokens;
         }
-        self.summaries.extend(other.summaries);
-        self.wider += other.wider;
-        for (sum, kept) in self.kept.as_flattened_mut().iter_mut().zip(other.kept.as_flattened()) {
-            sum.named += kept.named;
-            sum.of += kept.of;
+        for (sum, collapses) in self.collapses.iter_mut().zip(other.collapses) {
+            sum.add(collapses);
         }
         self.losses.extend(other.losses);
         self.spent.add(&other.spent);
@@ -108,8 +120,6 @@ impl Tally {
         collapse: &Overlay,
         is_wider: bool,
     ) {
-        self.wider += i64::from(is_wider);
-        self.summaries.push(i64::from(tokens::count_text(&collapse.summary)));
         let row = |seq: Seq| messages.get(usize::try_from(seq.0 - 1).ok()?);
         let facts = oracle::facts(collapse.covered.iter().filter_map(row));
         let summary = Summary::new(&collapse.summary);
@@ -119,8 +129,9 @@ impl Tally {
             judged(&facts.commands, |it| summary.names_command(it)),
             judged(&facts.todos, |it| summary.names_words(it)),
         ];
-        let kept = &mut self.kept[usize::from(is_wider)];
-        for ((sort, judged), kept) in SORTS.into_iter().zip(named).zip(kept) {
+        let sum = &mut self.collapses[usize::from(is_wider)];
+        sum.summaries.push(i64::from(tokens::count_text(&collapse.summary)));
+        for ((sort, judged), kept) in SORTS.into_iter().zip(named).zip(&mut sum.kept) {
             for (fact, is_named) in judged {
                 kept.of += 1;
                 kept.named += i64::from(is_named);
