@@ -110,8 +110,7 @@ fn request(args: Args) -> anyhow::Result<v1::AppendTurnRequest> {
 }
 
 fn text_message(role: Role, content: Vec<u8>) -> Result<v1::Message, Usage> {
-    let text = String::from_utf8(content)
-        .map_err(|_| Usage::new("expected text in UTF-8, found other bytes"))?;
+    let text = args::text(content)?;
     if text.is_empty() {
         return Err(Usage::new("expected some text, found none"));
     }

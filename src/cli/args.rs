@@ -95,7 +95,7 @@ impl ModelArgs {
 /// Which policy.
 #[derive(Debug, Default, Args)]
 pub(super) struct PolicyArgs {
-    /// A preset's name; `concertina policy list` tells them.
+    /// A preset's name; `off` reduces nothing, `concertina policy list` tells them all.
     #[arg(long)]
     pub(super) preset: Option<String>,
     /// A JSON merge patch over it, or @FILE that holds one.
@@ -153,6 +153,23 @@ pub(super) fn argument_or_stdin(argument: Option<&str>) -> anyhow::Result<Vec<u8
     }
 }
 
+/// Bytes that are to be text.
+pub(super) fn text(bytes: Vec<u8>) -> Result<String, Usage> {
+    String::from_utf8(bytes).map_err(|_| Usage::new("expected text in UTF-8, found other bytes"))
+}
+
+/// `3`, or `3-17`; with the dash that the tables print too.
+pub(super) fn rows(argument: &str) -> Result<v1::SeqRange, Usage> {
+    let (first, last) = argument.split_once(['-', '–']).unwrap_or((argument, argument));
+    let seq = |text: &str| text.trim().parse::<i64>().ok().filter(|seq| *seq > 0);
+    match (seq(first), seq(last)) {
+        (Some(first_seq), Some(last_seq)) if first_seq <= last_seq => {
+            Ok(v1::SeqRange { first_seq, last_seq })
+        }
+        _ => Err(Usage::new(format!("expected `3` or `3-17`, found `{argument}`"))),
+    }
+}
+
 /// `key=value`.
 pub(super) fn label(argument: &str) -> Result<(String, String), Usage> {
     argument
@@ -171,6 +188,17 @@ mod tests {
         assert_eq!(label("a=b=c").expect("a label"), ("a".into(), "b=c".into()));
         assert!(label("=b").is_err());
         assert!(label("a").is_err());
+    }
+
+    #[test]
+    fn rows_are_one_or_a_range_and_start_at_1() {
+        let range = |first_seq, last_seq| v1::SeqRange { first_seq, last_seq };
+        assert_eq!(rows("3").expect("a row"), range(3, 3));
+        assert_eq!(rows("3-17").expect("a range"), range(3, 17));
+        assert_eq!(rows("3–17").expect("as it is printed"), range(3, 17));
+        for wrong in ["", "0", "-3", "17-3", "3-", "3..17", "a", "1-2-3", "99999999999999999999"] {
+            assert!(rows(wrong).is_err(), "{wrong}");
+        }
     }
 
     #[test]

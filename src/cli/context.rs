@@ -21,9 +21,13 @@ pub(super) struct Args {
     /// The lane whose newest settled round ends the context.
     #[arg(long)]
     lane: Option<String>,
-    /// What the view showed at that revision.
-    #[arg(long, value_name = "REVISION")]
+    /// What the view showed at that revision, byte for byte.
+    #[arg(long, value_name = "REVISION", visible_alias = "at")]
+    #[arg(conflicts_with_all = ["model", "window", "reserve", "preset", "policy"])]
     at_revision: Option<i64>,
+    /// Show this overlay opened; may be given several times.
+    #[arg(long = "expand", value_name = "OVERLAY")]
+    expand: Vec<String>,
     #[command(flatten)]
     model: ModelArgs,
     #[command(flatten)]
@@ -31,7 +35,8 @@ pub(super) struct Args {
     /// Show every reduced piece, and the overlays whole.
     #[arg(long)]
     explain: bool,
-    /// Compute it and commit nothing. Implied by a window, a preset, a policy and --explain.
+    /// Compute it and commit nothing. Implied by a window, a preset, a policy, --expand
+    /// and --explain.
     #[arg(long)]
     preview: bool,
 }
@@ -55,6 +60,7 @@ fn request(args: &Args) -> anyhow::Result<v1::GetContextRequest> {
     let preview = args.preview
         || args.explain
         || args.model.window.is_some()
+        || !args.expand.is_empty()
         || !policy_overrides_json.is_empty();
     Ok(v1::GetContextRequest {
         session_id: args.session.clone(),
@@ -64,6 +70,7 @@ fn request(args: &Args) -> anyhow::Result<v1::GetContextRequest> {
         at_revision: args.at_revision,
         preview,
         policy_overrides_json: policy_overrides_json.into(),
+        expand_overlay_ids: args.expand.clone(),
         explain: args.explain,
         lane: args.lane.clone().unwrap_or_default(),
         ..v1::GetContextRequest::default()

@@ -21,6 +21,7 @@ pub(super) fn lines(context: &v1::Context, paint: Paint, explain: bool) -> Vec<S
     if let Some(budget) = &context.budget {
         lines.push(String::new());
         lines.extend(budget_lines(budget, paint));
+        lines.push(paint.dim(&stable_prefix(context)));
     }
     section(&mut lines, paint, "Stages", stages(&context.stages));
     section(&mut lines, paint, "Overlays in force", overlays(&context.overlays));
@@ -82,6 +83,22 @@ fn budget_lines(budget: &v1::TokenBudget, paint: Paint) -> Vec<String> {
     lines
 }
 
+/// `prompt cache: the first 12 of 30 messages (5,120 tokens) are as they were sent last`.
+pub(super) fn stable_prefix(context: &v1::Context) -> String {
+    if context.stable_prefix_messages == 0 {
+        return "prompt cache: no message is as it was sent last".to_owned();
+    }
+    let tokens = match context.stable_prefix_tokens {
+        0 => String::new(),
+        tokens => format!(" ({})", text::count(tokens, "token")),
+    };
+    format!(
+        "prompt cache: the first {} of {}{tokens} are as they were sent last",
+        context.stable_prefix_messages,
+        text::count(i64::try_from(context.messages_json.len()).unwrap_or(i64::MAX), "message"),
+    )
+}
+
 fn part_line(part: &v1::token_budget::Part, used: i64) -> String {
     let mut name = names::part_kind(part.kind).replace('_', " ");
     if !part.name.is_empty() {
@@ -135,14 +152,14 @@ pub(super) fn overlays(overlays: &[v1::Overlay]) -> Option<String> {
 }
 
 /// The stage that made it, or that somebody did.
-fn by(overlay: &v1::Overlay) -> String {
+pub(super) fn by(overlay: &v1::Overlay) -> String {
     if overlay.stage.is_empty() { names::cause(overlay.cause) } else { overlay.stage.clone() }
 }
 
 /// What it covers, in a few words.
 pub(super) fn what(overlay: &v1::Overlay) -> String {
     if overlay.kind != i32::from(v1::overlay::Kind::Clear) {
-        return format!("rows {}", names::ranges(&overlay.covered));
+        return names::rows(&overlay.covered);
     }
     if overlay.cleared.is_empty() {
         return text::count(overlay.covered_messages, "message");

@@ -74,6 +74,26 @@ fn hint(refusal: &Refusal) -> Option<&'static str> {
         "OVERLAY_NOT_FOUND" | "ALREADY_ROLLED_BACK" => {
             "`concertina overlays SESSION --all` lists them, those out of force too"
         }
+        "VIEW_NOT_FOUND" => "`concertina views list SESSION` lists them",
+        "PIN_NOT_FOUND" | "RANGE_PINNED" => {
+            "`concertina pins SESSION` lists them, `concertina unpin SESSION PIN` takes one away"
+        }
+        "PLAN_NOT_FOUND" | "PLAN_EXPIRED" => "`concertina collapse prepare` makes a new one",
+        "REVISION_NOT_FOUND" => "`concertina revisions SESSION` lists them",
+        "RANGE_NOT_FOUND" => "`concertina history SESSION` prints the rows that are there",
+        "RANGE_HOLDS_NEWEST_REQUEST" => "name rows that end before it",
+        "RANGE_LEASED" => {
+            "somebody summarizes these rows: later, or `concertina collapse abandon SESSION PLAN`"
+        }
+        "OVERLAY_CONFLICT" => "`concertina overlays SESSION` shows what came; then prepare again",
+        "NOTHING_TO_COLLAPSE" => {
+            "`concertina overlays SESSION` shows what is covered; other rows can be named"
+        }
+        "SUMMARY_TOO_LONG" | "SUMMARY_NOT_SMALLER" | "SUMMARY_REJECTED" => {
+            "the lease holds: commit a better summary, or take a wider range"
+        }
+        "PIN_TOO_LARGE" => "pin fewer rows, or give the view a larger window",
+        "SESSION_HAS_FORKS" => "`concertina sessions --forks-of SESSION` lists them",
         "INVALID_POLICY" => "`concertina policy show default` prints every key with its unit",
         "UNKNOWN_MODEL" => "say how large its window is: `--window TOKENS`",
         "CONTEXT_IRREDUCIBLE" => "use a larger window, or make the context items smaller",

@@ -1,6 +1,6 @@
 //! `concertina history`: every row, unreduced.
 
-use super::{Out, Remote, json::RowJson, names, text};
+use super::{Out, Remote, json::RowJson, names, remote::Pieces, text};
 use crate::proto::v1::{self, block, tool_output};
 
 #[derive(Debug, clap::Args)]
@@ -30,7 +30,7 @@ pub(super) struct Args {
 const LINE_WIDTH: usize = 96;
 
 pub(super) async fn run(args: Args, mut remote: Remote, out: &mut Out) -> anyhow::Result<()> {
-    let mut rows = remote
+    let rows = remote
         .read_history(v1::ReadHistoryRequest {
             session_id: args.session,
             first_seq: args.first,
@@ -40,13 +40,22 @@ pub(super) async fn run(args: Args, mut remote: Remote, out: &mut Out) -> anyhow
             limit: args.limit,
         })
         .await?;
+    print(rows, args.full, out).await
+}
+
+/// Prints rows as they come.
+pub(super) async fn print(
+    mut rows: Pieces<v1::ReadHistoryResponse>,
+    full: bool,
+    out: &mut Out,
+) -> anyhow::Result<()> {
     while let Some(row) = rows.next().await? {
         if out.is_json() {
             if let Some(row) = RowJson::new(&row) {
                 out.json(&row)?;
             }
         } else {
-            for line in row_lines(&row, args.full) {
+            for line in row_lines(&row, full) {
                 out.line(line)?;
             }
         }

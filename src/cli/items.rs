@@ -23,7 +23,7 @@ enum Action {
         /// The session.
         session: String,
         /// Those that were in force at that revision.
-        #[arg(long, value_name = "REVISION")]
+        #[arg(long, value_name = "REVISION", visible_alias = "at")]
         at_revision: Option<i64>,
     },
     /// Sets or replaces one.

@@ -10,6 +10,7 @@
 
 mod append;
 mod args;
+mod collapse;
 mod content;
 mod context;
 mod context_view;
@@ -17,8 +18,10 @@ mod count;
 mod create;
 mod delete;
 mod demo;
+mod expand;
 mod explain;
 mod failure;
+mod fork;
 mod health;
 mod history;
 mod import;
@@ -28,13 +31,17 @@ mod local;
 mod names;
 mod out;
 mod overlays;
+mod pin;
 mod policy;
 mod remote;
 mod rendered;
+mod revisions;
 mod rollback;
 mod serve;
 mod sessions;
+mod strip;
 mod text;
+mod views;
 
 use std::process::ExitCode;
 
@@ -80,10 +87,26 @@ enum Command {
     Sessions(sessions::Args),
     /// Lists, sets or removes context items (system prompt, tools, reminders).
     Items(items::Args),
-    /// Lists a view's overlays: what is cleared, hidden or summarized.
+    /// Collapses a segment into its summary, the server's or your own.
+    Collapse(collapse::Args),
+    /// Draws a view as a strip and lists its overlays: what is folded, hidden or cleared.
     Overlays(overlays::Args),
+    /// Shows what lies under an overlay.
+    Expand(expand::Args),
     /// Takes one overlay out of the view: what it covered shows again.
     Rollback(rollback::Args),
+    /// Keeps rows out of every automatic reduction of a view.
+    Pin(pin::Args),
+    /// Takes a pin away.
+    Unpin(pin::UnpinArgs),
+    /// Lists the pins of a view.
+    Pins(pin::ListArgs),
+    /// Lists, sets or deletes views: other windows and policies over the same rows.
+    Views(views::Args),
+    /// Tells what changed at each revision.
+    Revisions(revisions::Args),
+    /// Goes on from a row of a session in a new one that shares what came before.
+    Fork(fork::Args),
     /// Erases a session for good.
     Delete(delete::Args),
     /// Lists or prints the policies that are built in.
@@ -124,8 +147,16 @@ async fn dispatch(cli: Cli, out: &mut Out) -> anyhow::Result<()> {
         Command::Explain(args) => explain::run(args, Remote::connect(server)?, out).await,
         Command::Sessions(args) => sessions::run(args, Remote::connect(server)?, out).await,
         Command::Items(args) => items::run(args, Remote::connect(server)?, out).await,
+        Command::Collapse(args) => collapse::run(args, Remote::connect(server)?, out).await,
         Command::Overlays(args) => overlays::run(args, Remote::connect(server)?, out).await,
+        Command::Expand(args) => expand::run(args, Remote::connect(server)?, out).await,
         Command::Rollback(args) => rollback::run(args, Remote::connect(server)?, out).await,
+        Command::Pin(args) => pin::run(args, Remote::connect(server)?, out).await,
+        Command::Unpin(args) => pin::unpin(args, Remote::connect(server)?, out).await,
+        Command::Pins(args) => pin::list(args, Remote::connect(server)?, out).await,
+        Command::Views(args) => views::run(args, Remote::connect(server)?, out).await,
+        Command::Revisions(args) => revisions::run(args, Remote::connect(server)?, out).await,
+        Command::Fork(args) => fork::run(args, Remote::connect(server)?, out).await,
         Command::Delete(args) => delete::run(args, Remote::connect(server)?, out).await,
         Command::Count(args) => count::run(args, Remote::connect(server)?, out).await,
         Command::Health(_) => health::run(Remote::connect(server)?, out).await,

@@ -45,6 +45,12 @@ pub(super) fn format(format: i32) -> String {
     short(v1::WireFormat::try_from(format).unwrap_or_default().as_str_name(), "WIRE_FORMAT_")
 }
 
+/// `rows 3–17`, `row 20`.
+pub(super) fn rows(ranges: &[v1::SeqRange]) -> String {
+    let is_one = matches!(ranges, [range] if range.first_seq == range.last_seq);
+    format!("{} {}", if is_one { "row" } else { "rows" }, self::ranges(ranges))
+}
+
 /// `3–17, 20`.
 pub(super) fn ranges(ranges: &[v1::SeqRange]) -> String {
     let one = |range: &v1::SeqRange| {
@@ -86,6 +92,8 @@ mod tests {
     fn a_range_of_one_row_is_told_as_a_number() {
         let range = |first_seq, last_seq| v1::SeqRange { first_seq, last_seq };
         assert_eq!(ranges(&[range(3, 17), range(20, 20)]), "3–17, 20");
+        assert_eq!(rows(&[range(3, 17), range(20, 20)]), "rows 3–17, 20");
+        assert_eq!(rows(&[range(20, 20)]), "row 20");
         assert!(holds(&[range(3, 17)], 17));
         assert!(!holds(&[range(3, 17)], 18));
     }

@@ -80,8 +80,20 @@ impl Remote {
         sessions.list_context_items(ListContextItemsRequest) -> ListContextItemsResponse;
         sessions.append_turn(AppendTurnRequest) -> AppendTurnResponse;
         sessions.count_tokens(CountTokensRequest) -> CountTokensResponse;
+        sessions.fork_session(ForkSessionRequest) -> ForkSessionResponse;
+        sessions.set_view(SetViewRequest) -> SetViewResponse;
+        sessions.delete_view(DeleteViewRequest) -> DeleteViewResponse;
+        sessions.list_revisions(ListRevisionsRequest) -> ListRevisionsResponse;
+        collapse.create_collapse(CreateCollapseRequest) -> CreateCollapseResponse;
+        collapse.prepare_collapse(PrepareCollapseRequest) -> PrepareCollapseResponse;
+        collapse.commit_collapse(CommitCollapseRequest) -> CommitCollapseResponse;
+        collapse.abandon_collapse(AbandonCollapseRequest) -> AbandonCollapseResponse;
+        collapse.get_overlay(GetOverlayRequest) -> GetOverlayResponse;
         collapse.list_overlays(ListOverlaysRequest) -> ListOverlaysResponse;
         collapse.rollback_overlay(RollbackOverlayRequest) -> RollbackOverlayResponse;
+        collapse.pin_messages(PinMessagesRequest) -> PinMessagesResponse;
+        collapse.unpin_messages(UnpinMessagesRequest) -> UnpinMessagesResponse;
+        collapse.list_pins(ListPinsRequest) -> ListPinsResponse;
     }
 
     streams! {

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::{Out, Remote, context_view, json::OverlayJson, names};
+use super::{Out, Remote, context_view, json::OverlayJson, names, pin};
 use crate::proto::v1;
 
 #[derive(Debug, clap::Args)]
@@ -56,6 +56,9 @@ pub(super) async fn run(args: Args, mut remote: Remote, out: &mut Out) -> anyhow
     let kind = names::overlay_kind(overlay.kind);
     let what = context_view::what(&overlay);
     out.line(format!("rolled back {kind} of {what} (revision {})", answer.revision))?;
+    if let Some(pin) = &answer.pin {
+        out.line(pin::sentence(pin))?;
+    }
     if !answer.hidden_by_overlay_id.is_empty() {
         out.say(&format!("nothing shows yet: overlay {} covers it", answer.hidden_by_overlay_id));
     }

@@ -8,6 +8,9 @@ pub(super) struct Args {
     /// Only sessions with this label, `key=value`; may be given several times.
     #[arg(long = "label", value_name = "KEY=VALUE", value_parser = args::label)]
     labels: Vec<(String, String)>,
+    /// Only forks of this session.
+    #[arg(long, value_name = "SESSION")]
+    forks_of: Option<String>,
     /// At most so many.
     #[arg(long, default_value_t = 50)]
     limit: usize,
@@ -42,6 +45,7 @@ async fn list(args: &Args, remote: &mut Remote) -> anyhow::Result<Vec<v1::Sessio
             page_size: i32::try_from(page_size).unwrap_or(i32::MAX),
             page_token,
             labels: args.labels.iter().cloned().collect(),
+            fork_origin_session_id: args.forks_of.clone().unwrap_or_default(),
             ..v1::ListSessionsRequest::default()
         };
         let page = remote.list_sessions(request).await?;

@@ -5,6 +5,7 @@
 //! to the contract.
 
 pub mod error;
+mod leases;
 pub mod memory;
 mod rules;
 pub mod sqlite;
@@ -141,7 +142,8 @@ pub trait Store: Send + Sync {
     ///
     /// # Errors
     ///
-    /// * [`Error::NotFound`] where the session or the view is not there.
+    /// * [`Error::NotFound`] where the session or the view is not there, or an
+    ///   overlay to supersede is not of that view.
     /// * [`Error::PlanOutdated`] where what they were planned on changed since
     ///   ([`PlannedOn`]); appends do not count.
     /// * [`Error::NotFound`] of a plan, [`Error::PlanEnded`],

@@ -1,14 +1,14 @@
-//! What the contract says about overlays and time, once, for every backend.
+//! What the contract says about overlays, pins and time, once, for every backend.
 
 use std::cmp::Ordering;
 
 use crate::{
-    model::{Overlay, OverlayId, Pin, PinId, Revision, RowSet, Timestamp, ViewName},
-    store::{CommitOverlays, Error, NewPin, PinRows, Plan, RollbackOverlay},
+    model::{Overlay, OverlayId, Pin, Revision, RowSet, Timestamp, ViewName},
+    store::{Error, NewPin, PinRows, RollbackOverlay},
 };
 
 /// How long a request id is remembered at least, in seconds.
-pub(super) const REQUEST_LIFE_SECONDS: i64 = 24 * 60 * 60;
+const REQUEST_LIFE_SECONDS: i64 = 24 * 60 * 60;
 
 /// A moment as every backend keeps it: to the microsecond.
 pub(super) fn kept(at: Timestamp) -> Timestamp {
@@ -63,12 +63,17 @@ impl InForce {
 }
 
 /// Checks that each new range overlay is disjoint from, or nested with, those
-/// in force and those before it in the same commit.
+/// in force and those before it in the same commit, once those that it
+/// supersedes, each named once, are gone.
 pub(super) fn check_ranges(
     new: &[Overlay],
     supersedes: &[OverlayId],
     mut in_force: Vec<InForce>,
 ) -> Result<(), Error> {
+    let is_repeated = |(at, id): (usize, &OverlayId)| supersedes.iter().take(at).any(|it| it == id);
+    if supersedes.iter().enumerate().any(is_repeated) {
+        return Err(misuse("an overlay is superseded twice".to_owned()));
+    }
     in_force.retain(|it| it.is_range && !supersedes.contains(&it.id));
     for overlay in new.iter().filter(|it| it.is_range()) {
         let overlay = InForce::of(overlay);
@@ -139,88 +144,6 @@ pub(super) fn pin_beside(rollback: &RollbackOverlay, view: &ViewName) -> Option<
         at: rollback.at,
         request: None,
     }))
-}
-
-/// A plan as it is on record when it was made.
-pub(super) fn made(new: &Plan) -> Plan {
-    Plan {
-        create_time: kept(new.create_time),
-        expire_time: kept(new.expire_time),
-        end: None,
-        ..new.clone()
-    }
-}
-
-/// Checks plans to be made against those that are known, in the order in which
-/// they were made.
-pub(super) fn check_leases<'a>(
-    new: &[Plan],
-    known: impl Iterator<Item = &'a Plan> + Clone,
-) -> Result<(), Error> {
-    for (at, plan) in new.iter().enumerate() {
-        let rows = plan.rows();
-        if new.iter().any(|it| it.view != plan.view) {
-            return Err(misuse(format!("plan `{}` is of another view", plan.id)));
-        }
-        if new.iter().take(at).any(|it| it.id == plan.id || it.sees(&rows)) {
-            return Err(misuse(format!("plan `{}` shares what one beside it holds", plan.id)));
-        }
-        let holds = |it: &&Plan| it.view == plan.view && it.holds_at(kept(plan.create_time));
-        if let Some(holder) = known.clone().filter(holds).find(|it| it.sees(&rows)) {
-            let (plan, until) = (holder.id.clone(), holder.expire_time);
-            return Err(Error::RangeLeased { plan, until });
-        }
-    }
-    Ok(())
-}
-
-/// Checks that overlays are what their plans planned, and that the plans hold.
-pub(super) fn check_plans(commit: &CommitOverlays, plans: &[Plan]) -> Result<(), Error> {
-    for plan in plans {
-        if let Some(end) = &plan.end {
-            return Err(Error::PlanEnded { plan: plan.id.clone(), end: end.clone() });
-        }
-        if !plan.holds_at(kept(commit.at)) {
-            let (plan, expire_time) = (plan.id.clone(), plan.expire_time);
-            return Err(Error::PlanExpired { plan, expire_time });
-        }
-    }
-    if plans.len() != commit.overlays.len() {
-        return Err(misuse(format!("{} plans", plans.len())));
-    }
-    for (at, (overlay, plan)) in commit.overlays.iter().zip(plans).enumerate() {
-        let is_planned = plan.view == commit.view
-            && overlay.covered == plan.covered
-            && overlay.kept == plan.kept
-            && overlay.source_digest == plan.source_digest;
-        if !is_planned || plans.iter().take(at).any(|it| it.id == plan.id) {
-            return Err(misuse(format!("overlay `{}` is not what was planned", overlay.id)));
-        }
-    }
-    Ok(())
-}
-
-/// Checks that what a plan saw is in force still, and nothing else is there;
-/// the overlays come in the order of their commits.
-pub(super) fn check_seen(
-    plan: &Plan,
-    in_force: &[InForce],
-    pins: &[(PinId, RowSet)],
-) -> Result<(), Error> {
-    let overlays: Vec<&OverlayId> =
-        in_force.iter().filter(|it| plan.sees(&it.covered)).map(|it| &it.id).collect();
-    let pins: Vec<&PinId> =
-        pins.iter().filter(|(_, rows)| plan.sees(rows)).map(|(id, _)| id).collect();
-    if are_the_same(&overlays, &plan.overlays) && are_the_same(&pins, &plan.pins) {
-        return Ok(());
-    }
-    let came = overlays.into_iter().rev().find(|it| !plan.overlays.contains(it));
-    Err(Error::PlanOutdated { overlay: came.cloned() })
-}
-
-/// Compares two sets.
-fn are_the_same<T: PartialEq>(found: &[&T], seen: &[T]) -> bool {
-    found.len() == seen.len() && seen.iter().all(|it| found.contains(&it))
 }
 
 #[cfg(test)]

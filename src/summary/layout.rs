@@ -171,6 +171,11 @@ pub(super) fn has_headings(template: Template) -> bool {
     !matches!(template, T::Turns | T::Span | T::OneLine | T::Free)
 }
 
+/// Says whether a layout has parts for decisions, findings and constraints.
+pub(super) fn has_own_parts(template: Template) -> bool {
+    has_headings(template) && !matches!(template, Template::FourParts | Template::FourPartsAndRange)
+}
+
 /// Tokens below which nobody can fill a layout's parts: a shorter summary is
 /// running text.
 pub(super) fn least_tokens(template: Template) -> i64 {

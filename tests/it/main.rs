@@ -10,6 +10,7 @@ mod ingest;
 mod policies;
 mod projection;
 mod render;
+mod service;
 mod store;
 mod summary;
 mod tidy;

@@ -2,8 +2,9 @@
 //!
 //! Everything goes over a real port, through the same client as the other
 //! commands. [`script`] reads the recording, [`play`] plays it, [`show`] tells
-//! what came of it.
+//! what came of it, [`fold`] what can be done and undone by hand.
 
+mod fold;
 mod play;
 mod script;
 mod show;
@@ -93,6 +94,9 @@ async fn play_and_show(
     out.line("")?;
     out.line(play::summary(&played, lines.len()))?;
     show::last_context(&played, out)?;
+    fold::strip(&session, remote, out).await?;
+    fold::there_and_back(&session, remote, out).await?;
+    fold::second_view(&session, remote, out).await?;
     show::nothing_is_lost(&session, remote, out).await
 }
 

@@ -4,9 +4,8 @@ use super::{DemoSession, play::Played};
 use crate::{
     cli::{
         content::Content,
-        context_view, names,
+        context_view,
         out::Out,
-        policy,
         remote::Remote,
         rendered,
         text::{self, excerpt, thousands},
@@ -14,11 +13,8 @@ use crate::{
     proto::v1,
 };
 
-const SHOWN_MESSAGES: usize = 6;
+const SHOWN_MESSAGES: usize = 4;
 const LINE_WIDTH: usize = 96;
-const SHOWN_OVERLAYS: usize = 10;
-/// A window into which the whole session fits.
-const LARGE_WINDOW: i64 = 200_000;
 
 /// The sections that come from the last context.
 pub(super) fn last_context(played: &Played, out: &mut Out) -> anyhow::Result<()> {
@@ -32,16 +28,12 @@ pub(super) fn last_context(played: &Played, out: &mut Out) -> anyhow::Result<()>
             out,
         )?;
     }
-    let older = context.overlays.len().saturating_sub(SHOWN_OVERLAYS);
-    if let Some(overlays) = context_view::overlays(&context.overlays[older..]) {
-        let more = if older > 0 { format!("\n… and {older} older ones") } else { String::new() };
-        section("Overlays in force", &(overlays + &more), out)?;
-    }
-    let start = rendered::start(context, SHOWN_MESSAGES, LINE_WIDTH);
+    let mut start = rendered::start(context, SHOWN_MESSAGES, LINE_WIDTH);
+    start.push(context_view::stable_prefix(context));
     section("Start of the last context", &start.join("\n"), out)
 }
 
-/// The full history, a piece of it that the context shows shorter, a rollback.
+/// The full history, and a piece of it that the context shows shorter.
 pub(super) async fn nothing_is_lost(
     session: &DemoSession,
     remote: &mut Remote,
@@ -51,20 +43,16 @@ pub(super) async fn nothing_is_lost(
     if let Some(cut) = largest_cut(session, remote).await? {
         lines.extend(read_back(&cut, session, remote).await?);
     }
-    let overlays = remote.all_overlays(&session.id, "main", false).await?;
-    if let Some(overlay) = overlays.last() {
-        lines.push(rolled_back(overlay, session, remote).await?);
-    }
-    lines.extend(unreduced(&overlays, session, remote).await?);
     section("Nothing is lost", &lines.join("\n"), out)
 }
 
-fn section(title: &str, body: &str, out: &mut Out) -> anyhow::Result<()> {
+/// A title and what is under it.
+pub(super) fn section(title: &str, body: &str, out: &mut Out) -> anyhow::Result<()> {
     let title = out.paint().bold(title);
     out.line("")?;
     out.line(title)?;
     for line in body.lines() {
-        out.line(format!("  {line}"))?;
+        out.line(format!("  {line}").trim_end())?;
     }
     Ok(())
 }
@@ -118,48 +106,5 @@ async fn read_back(
             cut.stage
         ),
         format!("                all of its {size}: {start}"),
-    ])
-}
-
-async fn rolled_back(
-    overlay: &v1::Overlay,
-    session: &DemoSession,
-    remote: &mut Remote,
-) -> anyhow::Result<String> {
-    let request = v1::RollbackOverlayRequest {
-        session_id: session.id.clone(),
-        overlay_id: overlay.id.clone(),
-        reason: "to show that it can be done".into(),
-        author: "demo".into(),
-        ..v1::RollbackOverlayRequest::default()
-    };
-    let revision = remote.rollback_overlay(request).await?.revision;
-    let kind = names::overlay_kind(overlay.kind);
-    let what = context_view::what(overlay);
-    Ok(format!(
-        "RollbackOverlay the {kind} of {what} by {}: out of force from revision {revision}",
-        overlay.stage
-    ))
-}
-
-/// What a model with a large window would get: nothing was done to the rows.
-async fn unreduced(
-    overlays: &[v1::Overlay],
-    session: &DemoSession,
-    remote: &mut Remote,
-) -> anyhow::Result<Vec<String>> {
-    let mut request = session.context_request();
-    request.preview = true;
-    request.policy_overrides_json = policy::whole("off", None)?.into();
-    request.expand_overlay_ids = overlays.iter().map(|overlay| overlay.id.clone()).collect();
-    request.model = Some(v1::Model { context_window: LARGE_WINDOW, ..v1::Model::default() });
-    let budget = remote.get_context(request).await?.budget.unwrap_or_default();
-    let tokens = thousands(budget.fixed + budget.messages);
-    Ok(vec![
-        format!(
-            "GetContext      the same session for a window of {}, with policy `off` and",
-            thousands(LARGE_WINDOW)
-        ),
-        format!("                every overlay opened (a preview): {tokens} tokens"),
     ])
 }

@@ -8,6 +8,7 @@ mod budget;
 mod context;
 mod message;
 mod overlay;
+mod revision;
 mod session;
 
 use serde::Serialize;
@@ -16,8 +17,9 @@ use serde_json::value::RawValue;
 pub(super) use budget::BudgetJson;
 pub(super) use context::ContextJson;
 pub(super) use message::RowJson;
-pub(super) use overlay::{OverlayJson, RangeJson};
-pub(super) use session::{ItemJson, SessionJson};
+pub(super) use overlay::{OverlayJson, PinJson, RangeJson};
+pub(super) use revision::RevisionJson;
+pub(super) use session::{ItemJson, SessionJson, ViewJson};
 
 /// Bytes that should be JSON: as they are if so, else as a string.
 #[derive(Serialize)]

@@ -1,4 +1,4 @@
-//! Overlays.
+//! Overlays and pins.
 
 use serde::Serialize;
 
@@ -59,6 +59,30 @@ impl<'a> OverlayJson<'a> {
             rollback_reason: &overlay.rollback_reason,
             covered_overlay_ids: &overlay.covered_overlay_ids,
             source_digest: hex(&overlay.source_digest),
+        }
+    }
+}
+
+/// `Pin`.
+#[derive(Serialize)]
+pub(in crate::cli) struct PinJson<'a> {
+    id: &'a str,
+    view: &'a str,
+    rows: Option<RangeJson>,
+    reason: &'a str,
+    author: &'a str,
+    create_time: String,
+}
+
+impl<'a> PinJson<'a> {
+    pub(in crate::cli) fn new(pin: &'a v1::Pin) -> Self {
+        Self {
+            id: &pin.id,
+            view: &pin.view,
+            rows: pin.rows.as_ref().map(RangeJson::new),
+            reason: &pin.reason,
+            author: &pin.author,
+            create_time: names::time(pin.create_time.as_ref()),
         }
     }
 }

@@ -17,18 +17,37 @@ pub(in crate::cli) struct SessionJson<'a> {
     update_time: String,
     next_seq: i64,
     revision: i64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    fork_origin: Option<ForkOriginJson<'a>>,
     views: Vec<ViewJson<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(in crate::cli) budget: Option<BudgetJson<'a>>,
 }
 
 #[derive(Serialize)]
-struct ViewJson<'a> {
+struct ForkOriginJson<'a> {
+    session_id: &'a str,
+    seq: i64,
+    revision: i64,
+}
+
+impl<'a> ForkOriginJson<'a> {
+    fn new(origin: &'a v1::ForkOrigin) -> Self {
+        Self { session_id: &origin.session_id, seq: origin.seq, revision: origin.revision }
+    }
+}
+
+/// `View`.
+#[derive(Serialize)]
+pub(in crate::cli) struct ViewJson<'a> {
     name: &'a str,
     preset: &'a str,
     overrides: Option<Json<'a>>,
     model: &'a str,
     context_window: i64,
+    output_reserve: Option<i64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    policy: Option<Json<'a>>,
 }
 
 impl<'a> SessionJson<'a> {
@@ -42,6 +61,7 @@ impl<'a> SessionJson<'a> {
             update_time: names::time(session.update_time.as_ref()),
             next_seq: session.next_seq,
             revision: session.revision,
+            fork_origin: session.fork_origin.as_ref().map(ForkOriginJson::new),
             views: session.views.iter().map(ViewJson::new).collect(),
             budget: None,
         }
@@ -49,7 +69,14 @@ impl<'a> SessionJson<'a> {
 }
 
 impl<'a> ViewJson<'a> {
-    fn new(view: &'a v1::View) -> Self {
+    /// With every key of the policy as it was resolved.
+    pub(in crate::cli) fn whole(view: &'a v1::View) -> Self {
+        let policy = view.policy.as_ref().and_then(|policy| Json::of(&policy.resolved_json));
+        Self { policy, ..Self::new(view) }
+    }
+
+    /// Without the policy's keys: a listing of sessions would be mostly that.
+    pub(super) fn new(view: &'a v1::View) -> Self {
         let policy = view.policy.as_ref();
         let model = view.model.as_ref();
         Self {
@@ -58,6 +85,8 @@ impl<'a> ViewJson<'a> {
             overrides: policy.and_then(|policy| Json::of(&policy.overrides_json)),
             model: model.map_or("", |model| &model.name),
             context_window: model.map_or(0, |model| model.context_window),
+            output_reserve: model.and_then(|model| model.output_reserve),
+            policy: None,
         }
     }
 }
@@ -70,6 +99,8 @@ pub(in crate::cli) struct ItemJson<'a> {
     view: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
     format: Option<String>,
+    /// Left out where the contract does not tell it.
+    #[serde(skip_serializing_if = "str::is_empty")]
     content: Cow<'a, str>,
 }
 

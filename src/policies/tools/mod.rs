@@ -8,6 +8,7 @@
 mod action;
 mod arguments;
 mod class;
+mod flags;
 mod paths;
 mod shell;
 mod words;

@@ -2,6 +2,7 @@
 
 use super::{
     action::{Access, ActionKind, FileUse, MOST_FILES, Part, patch_files},
+    flags::{head_part, name_of, pattern_of, program_of, sed_part},
     paths::resolved,
     words::{Split, Stage, Word, split},
 };
@@ -64,10 +65,8 @@ pub(super) fn read(command: &str, folder: &str, opened: Option<&str>) -> Option<
     let is_whole = split.is_whole && reader.files.len() <= MOST_FILES;
     let kind = reader.kind().filter(|_| is_whole).unwrap_or(ActionKind::Run);
     reader.files.truncate(MOST_FILES);
-    let text = match kind {
-        ActionKind::Search => reader.pattern.unwrap_or_default(),
-        _ => command.trim().chars().take(MOST_CHARS).collect(),
-    };
+    let pattern = reader.pattern.filter(|_| kind == ActionKind::Search);
+    let text = pattern.unwrap_or_else(|| command.trim().chars().take(MOST_CHARS).collect());
     let folder = reader.listed.filter(|_| kind == ActionKind::List).or(reader.folder);
     Some(Line { kind, files: reader.files, text, folder: folder.unwrap_or_default() })
 }
@@ -78,10 +77,6 @@ fn command_of_shell(split: &Split) -> Option<String> {
     let [program, flag, command] = words.as_slice() else { return None };
     let is_it = is_shell(name_of(&program.text)) && is_command_flag(&flag.text);
     is_it.then(|| command.text.clone())
-}
-
-fn name_of(program: &str) -> &str {
-    program.rsplit('/').next().unwrap_or(program)
 }
 
 fn is_shell(name: &str) -> bool {
@@ -198,6 +193,9 @@ impl Reader<'_> {
                 }
             }
             "sed" => return Some(self.sed(arguments)),
+            "rg" if arguments.iter().any(|it| it.text == "--files") => {
+                return Some(ActionKind::List);
+            }
             "grep" | "egrep" | "fgrep" | "rg" | "ag" | "search_dir" | "search_file" => {
                 self.pattern = self.pattern.take().or_else(|| pattern_of(arguments));
                 return Some(ActionKind::Search);
@@ -294,86 +292,6 @@ impl Reader<'_> {
     }
 }
 
-/// A program's name and what follows it; without what only starts it.
-fn program_of(words: &[Word]) -> (&str, &[Word]) {
-    let mut words = words;
-    while let [first, rest @ ..] = words {
-        let is_assignment = first.text.split_once('=').is_some_and(|(name, _)| {
-            !name.is_empty() && name.bytes().all(|c| c.is_ascii_alphanumeric() || c == b'_')
-        });
-        match name_of(&first.text) {
-            "sudo" | "time" | "command" | "env" | "nohup" => words = rest,
-            "timeout" => words = rest.get(1..).unwrap_or_default(),
-            _ if is_assignment => words = rest,
-            name => return (name, rest),
-        }
-    }
-    ("", &[])
-}
-
 fn is_file(word: &Word) -> bool {
     !word.text.starts_with("/dev/")
-}
-
-/// What is searched for: the first value, or what `-e` names.
-fn pattern_of(arguments: &[Word]) -> Option<String> {
-    const WITH_VALUE: [&str; 14] = [
-        "-A",
-        "-B",
-        "-C",
-        "-m",
-        "-g",
-        "-t",
-        "-T",
-        "-f",
-        "-d",
-        "-j",
-        "--glob",
-        "--type",
-        "--max-count",
-        "--context",
-    ];
-    let mut words = arguments.iter();
-    while let Some(word) = words.next() {
-        let text = word.text.as_str();
-        if matches!(text, "-e" | "--regexp") {
-            return words.next().map(|it| it.text.clone());
-        }
-        if WITH_VALUE.contains(&text) {
-            words.next();
-        } else if !text.starts_with('-') {
-            return Some(text.chars().take(MOST_CHARS).collect());
-        }
-    }
-    None
-}
-
-/// What `head` shows.
-fn head_part(arguments: &[Word]) -> Part {
-    let mut words = arguments.iter().map(|it| it.text.as_str());
-    while let Some(word) = words.next() {
-        let count = match word {
-            "-n" => words.next(),
-            word if word.starts_with("-n") => word.get(2..),
-            word if word.starts_with('-') => word.get(1..),
-            _ => continue,
-        };
-        let count = count.and_then(|it| it.parse().ok());
-        return count.map_or(Part::Other, |count| Part::lines(1, count));
-    }
-    Part::lines(1, 10)
-}
-
-/// What `sed -n 10,20p` shows.
-fn sed_part(arguments: &[Word]) -> Part {
-    let range = || {
-        let is_quiet = arguments.iter().any(|it| it.text == "-n");
-        let script = arguments.iter().find(|it| !it.text.starts_with('-'))?;
-        let range = script.text.strip_suffix('p').filter(|_| is_quiet)?;
-        let (from, to) = range.split_once(',').unwrap_or((range, range));
-        let from: u64 = from.parse().ok()?;
-        let to = if to == "$" { u64::MAX } else { to.parse().ok()? };
-        Some(Part::lines(from, to))
-    };
-    range().unwrap_or(Part::Other)
 }

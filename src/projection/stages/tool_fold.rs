@@ -75,7 +75,7 @@ pub(crate) fn propose(bench: &Bench<'_>) -> Result<Proposal, &'static str> {
     let basis = bench.facts.policy.window.basis;
     let start = window.at_ratio(basis, rules.start_ratio);
     let until = window.at_ratio(basis, rules.until_ratio);
-    if rules.start_ratio <= 0.0 || bench.used() < start {
+    if bench.used() < start {
         return Err("below_threshold");
     }
     let done = done(bench);
@@ -216,7 +216,7 @@ impl Done {
         })
     }
 
-    /// Says whether it looks at files only.
+    /// Says whether all that it does to files is reading them.
     fn is_reading(&self) -> bool {
         self.action.files.iter().all(|file| matches!(file.access, Access::Read(_)))
     }

@@ -24,6 +24,9 @@ const LEASE: Duration = Duration::from_secs(120);
 /// some: what a merge costs must not grow with the whole history.
 const MOST_MATERIAL_TOKENS: i64 = 400_000;
 
+/// No summary is asked to be shorter.
+const LEAST_TOKENS: i64 = 24;
+
 /// Who wants segments collapsed, and how.
 #[derive(Debug, Clone)]
 pub(super) struct Order {
@@ -76,11 +79,13 @@ fn task(
     segment: &Segment,
     instructions: &str,
 ) -> Task {
+    // What is to be smaller than its source had better be half of it at most.
+    let max_tokens = segment.max_summary_tokens.min((segment.tokens / 2).max(LEAST_TOKENS));
     Task {
         material: material(history, &segment.covered, in_force, MOST_MATERIAL_TOKENS),
         template: template.to_owned(),
-        min_tokens: segment.min_summary_tokens,
-        max_tokens: segment.max_summary_tokens,
+        min_tokens: segment.min_summary_tokens.min(max_tokens),
+        max_tokens,
         instructions: instructions.to_owned(),
     }
 }

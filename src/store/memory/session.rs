@@ -263,6 +263,9 @@ impl SessionState {
         self.check_planned_on(commit)?;
         for id in &commit.supersedes {
             self.check_in_force(id)?;
+            if self.overlay(id)?.view != commit.view {
+                return Err(Error::NotFound(Entity::Overlay(id.to_string())));
+            }
         }
         let in_force = self.in_force(&commit.view);
         rules::check_ranges(&commit.overlays, &commit.supersedes, in_force)?;

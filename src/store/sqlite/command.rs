@@ -94,9 +94,11 @@ impl Command {
             | Self::Calibrate { reply, .. }
             | Self::Renew(_, reply)
             | Self::Abandon(_, _, reply)
-            | Self::Close(reply) => tell(reply, failure),
+            | Self::Close(reply) => {
+                tell(reply, failure);
+            }
             Self::SetItem(_, _, reply) | Self::Unpin(_, reply) | Self::DeleteView(_, reply) => {
-                tell(reply, failure)
+                tell(reply, failure);
             }
             Self::SetView(_, reply) => tell(reply, failure),
             Self::Append(_, reply) => tell(reply, failure),

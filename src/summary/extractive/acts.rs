@@ -131,8 +131,9 @@ fn note_change(done: &Done<'_>, change: Change, draft: &mut Draft) {
 fn changed(done: &Done<'_>, change: Change, told: &Told, draft: &mut Draft) {
     let outcome = told.outcome(false);
     if matches!(outcome, Outcome::Failed { .. } | Outcome::Declined(_)) {
-        let what = format!("{} of {}", done.tool, change.path);
-        failed(done, &what, &change.path, &outcome, draft);
+        draft.files.changed(&change.path, How::Tried, done.at, "");
+        let name = change.path.rsplit('/').next().unwrap_or_default();
+        failed(done, &format!("{} of {name}", done.tool), &change.path, &outcome, draft);
         return;
     }
     draft.mended(&change.path);

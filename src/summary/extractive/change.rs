@@ -22,6 +22,8 @@ pub(super) enum How {
     Directory,
     /// It is again what it was.
     Restored,
+    /// Somebody tried to change it, and could not.
+    Tried,
 }
 
 impl How {
@@ -36,6 +38,7 @@ impl How {
             Self::Moved(to) => format!("moved to {to}"),
             Self::Directory => "new directory".to_owned(),
             Self::Restored => "restored".to_owned(),
+            Self::Tried => "edit failed".to_owned(),
         }
     }
 }

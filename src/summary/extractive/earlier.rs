@@ -6,7 +6,7 @@
 use super::{
     At, Draft,
     change::looks_like_path,
-    facts::{Kind, Remark, Request},
+    facts::{Kind, Remark, Request, Source},
     todos::{Status, Todo, boxes},
 };
 use crate::summary::{
@@ -31,10 +31,15 @@ pub(super) struct Carried {
 }
 
 /// Takes in the text of an earlier summary that stands at `at`.
-pub(super) fn read(text: &str, at: At, draft: &mut Draft) {
-    let mut reader = Reader { at, part: None, todos: Vec::new() };
+pub(super) fn read(text: &str, at: At, source: Source, draft: &mut Draft) {
+    let mut reader = Reader { at, source, part: None, has_turns: false, todos: Vec::new() };
+    let mut is_code = false;
     for line in text.lines().take(MOST_LINES) {
-        reader.line(line, draft);
+        if line.trim_start().starts_with("```") {
+            is_code = !is_code;
+        } else if !is_code {
+            reader.line(line, draft);
+        }
     }
     let todos = reader.todos;
     if !todos.is_empty() {
@@ -44,8 +49,11 @@ pub(super) fn read(text: &str, at: At, draft: &mut Draft) {
 
 struct Reader {
     at: At,
+    source: Source,
     /// What the heading above says.
     part: Option<Part>,
+    /// True where lines are led by turns instead of headings.
+    has_turns: bool,
     todos: Vec<Todo>,
 }
 
@@ -83,6 +91,8 @@ impl Reader {
         draft.turn(first);
         draft.turn(last);
         self.at.turn = first;
+        self.has_turns = true;
+        self.part = None;
         Some(rest.trim())
     }
 
@@ -92,13 +102,15 @@ impl Reader {
         if !has_words || piece == "none" {
             return;
         }
-        if let Some(said) = quoted(piece) {
+        let may_be_asked =
+            self.part == Some(Part::Request) || (self.has_turns && self.part.is_none());
+        if let Some(said) = quoted(piece).filter(|_| may_be_asked) {
             draft.request(Request {
                 at: self.at,
                 text: flat(said, 12 << 10),
                 times: 1,
                 asked: String::new(),
-                is_program: false,
+                source: self.source,
             });
         } else if let Some(todo) = boxes(piece).pop() {
             self.todos.push(todo);
@@ -132,6 +144,10 @@ impl Reader {
             None | Some(Part::Request) => Part::Outcome,
             Some(part) => part,
         };
+        // A line about files that names none says nothing.
+        if part == Part::File {
+            return;
+        }
         if draft.facts.carried.len() < MOST_PIECES {
             draft.facts.carried.push(Carried { at: self.at, part, text });
         }

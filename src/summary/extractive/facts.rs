@@ -21,8 +21,28 @@ pub(super) struct Request {
     pub times: usize,
     /// What it answers, where it is too short to be understood alone.
     pub asked: String,
-    /// True where a program put it there.
-    pub is_program: bool,
+    /// Who says so.
+    pub source: Source,
+}
+
+impl Request {
+    /// Says whether a program put it there.
+    pub(super) fn is_program(&self) -> bool {
+        self.source == Source::Program
+    }
+}
+
+/// Where a request is known from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Source {
+    /// A person's own words.
+    Words,
+    /// An earlier summary, which may have shortened them.
+    Summary,
+    /// A summary that an agent made of its own conversation.
+    Retold,
+    /// Text that a program put in a user's mouth.
+    Program,
 }
 
 /// What an assistant said last in a turn.
@@ -149,10 +169,16 @@ impl Draft {
     pub(super) fn request(&mut self, request: Request) {
         match self.by_request.get(&request.text) {
             Some(index) => {
+                // What is retold was not said again.
                 let known = &mut self.facts.requests[*index];
-                known.times += request.times;
-                known.at = request.at;
-                known.asked = request.asked;
+                if request.source == Source::Words && known.source == Source::Words {
+                    known.times += 1;
+                }
+                if request.source <= known.source {
+                    known.source = request.source;
+                    known.at = request.at;
+                    known.asked = request.asked;
+                }
             }
             None if self.facts.requests.len() < MOST => {
                 self.by_request.insert(request.text.clone(), self.facts.requests.len());
@@ -160,6 +186,18 @@ impl Draft {
             }
             None => {}
         }
+    }
+
+    /// Requests that a summary shortened, and that are there in full.
+    fn forget_retold(&mut self) {
+        let said: Vec<String> =
+            self.facts.requests.iter().map(|it| it.text.replace('"', "'")).collect();
+        let is_start = |request: &Request| {
+            let (start, _) = request.text.split_once(" … ").unwrap_or((&request.text, ""));
+            let longer = |it: &String| it.len() > request.text.len() && it.starts_with(start);
+            start.len() >= 8 && said.iter().any(longer)
+        };
+        self.facts.requests.retain(|it| it.source == Source::Words || !is_start(it));
     }
 
     /// Notes a sentence, once.
@@ -173,7 +211,11 @@ impl Draft {
 
     /// Notes a failure of a tool.
     pub(super) fn failure(&mut self, failure: ToolFailure) {
-        if self.facts.failures.len() < MOST {
+        // A call that changes many files fails for all of them alike.
+        let is_same = |it: &ToolFailure| {
+            it.at == failure.at && it.line == failure.line && !it.line.is_empty()
+        };
+        if self.facts.failures.len() < MOST && !self.facts.failures.last().is_some_and(is_same) {
             self.facts.failures.push(failure);
         }
     }
@@ -228,7 +270,8 @@ impl Draft {
     }
 
     /// All of it.
-    pub(super) fn finish(self) -> Facts {
+    pub(super) fn finish(mut self) -> Facts {
+        self.forget_retold();
         Facts {
             files: self.files.into_facts(),
             commands: self.commands.into_commands(),

@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use super::{At, change::How};
 
+/// Bytes that it costs to say what the root is.
+const ROOT_BYTES: usize = 24;
 /// Files that are kept apart; what comes later is of no use in a summary.
 const MOST: usize = 3000;
 
@@ -38,7 +40,10 @@ impl FileFact {
 
     /// What was done, in few words.
     pub(super) fn label(&self) -> String {
-        let words = self.hows.iter().map(|(how, count)| match count {
+        // That an edit failed matters only where none came after it.
+        let is_only_tried = self.hows.iter().all(|(how, _)| *how == How::Tried);
+        let hows = self.hows.iter().filter(|(how, _)| is_only_tried || *how != How::Tried);
+        let words = hows.map(|(how, count)| match count {
             1 => how.label(),
             count => format!("{} {count}×", how.label()),
         });
@@ -162,19 +167,29 @@ fn merge(to: &mut FileFact, from: FileFact) {
     }
 }
 
-/// The directory that all these paths share, with its slash; empty where they
-/// share none, or one of a single step.
+/// The directory of a path, with its slash; empty where it has none.
+pub(super) fn folder(path: &str) -> &str {
+    path.trim_end_matches('/').rfind('/').map_or("", |at| &path[..=at])
+}
+
+/// The directory that is worth being written once instead of with each of these
+/// paths, with its slash; empty where there is none. Not all need be in it.
 pub(super) fn shared_root<'a>(paths: impl IntoIterator<Item = &'a str>) -> &'a str {
-    let mut paths = paths.into_iter();
-    let Some(first) = paths.next() else { return "" };
-    let mut end = first.rfind('/').map_or(0, |at| at + 1);
+    let mut folders: BTreeMap<&str, usize> = BTreeMap::new();
     for path in paths {
-        let same = first.bytes().zip(path.bytes()).take_while(|(a, b)| a == b).count();
-        end = first[..super::super::text::floor(first, end.min(same))]
-            .rfind('/')
-            .map_or(0, |at| at + 1);
+        for (at, _) in path.match_indices('/').filter(|(at, _)| at + 1 < path.len()) {
+            *folders.entry(&path[..=at]).or_default() += 1;
+        }
     }
-    if first[..end].trim_matches('/').is_empty() { "" } else { &first[..end] }
+    // Said once, it saves its length for every path but one.
+    let saves = |(folder, count): &(&str, usize)| (count - 1) * folder.len();
+    let best = folders.into_iter().max_by_key(saves).filter(|it| saves(it) > ROOT_BYTES);
+    best.map_or("", |(folder, _)| folder)
+}
+
+/// The path as it is written where `root` was said.
+pub(super) fn within<'a>(path: &'a str, root: &str) -> &'a str {
+    path.strip_prefix(root).unwrap_or(path)
 }
 
 #[cfg(test)]
@@ -202,11 +217,15 @@ mod tests {
 
     #[test]
     fn the_root_that_paths_share() {
-        assert_eq!(shared_root(["/a/b/c.rs", "/a/b/d/e.rs"]), "/a/b/");
-        assert_eq!(shared_root(["/a/b/c.rs", "/a/bd/e.rs"]), "/a/");
-        assert_eq!(shared_root(["/a/b", "c"]), "");
-        assert_eq!(shared_root(["/a", "/b"]), "");
+        let long = "/home/somebody/projects/house/";
+        let paths =
+            [format!("{long}a.rs"), format!("{long}b/c.rs"), "x/y".to_owned(), "/z".to_owned()];
+        let paths: Vec<&str> = paths.iter().map(String::as_str).collect();
+        assert_eq!(shared_root(paths.iter().copied()), long);
+        assert_eq!(within(paths[1], long), "b/c.rs");
+        assert_eq!(within(paths[2], long), "x/y");
+        assert_eq!(shared_root([paths[0]]), "");
+        assert_eq!(shared_root(["/a/b", "/a/c"]), "");
         assert_eq!(shared_root([]), "");
-        assert_eq!(shared_root(["ä/ö/x", "ä/õ/x"]), "ä/");
     }
 }

@@ -6,7 +6,7 @@ use super::{
     At, Draft,
     acts::{Acts, Done},
     earlier,
-    facts::{Facts, Kind, Remark, Request, Statement},
+    facts::{Facts, Kind, Remark, Request, Source, Statement},
     inline, outcome, prose,
     requests::{self, Weight},
     todos,
@@ -72,7 +72,7 @@ impl<'a> Walk<'a> {
 
     fn earlier(&mut self, text: &str, seq: Seq) {
         let turn = self.draft.facts.turns.map_or(0, |(_, last)| last);
-        earlier::read(text, At { turn, seq: seq.0 }, &mut self.draft);
+        earlier::read(text, At { turn, seq: seq.0 }, Source::Summary, &mut self.draft);
     }
 
     fn round(&mut self, round: &MaterialRound) {
@@ -111,17 +111,18 @@ impl<'a> Walk<'a> {
         }
         let is_own_summary = requests::is_own_summary(text);
         if is_own_summary {
-            earlier::read(text, at, &mut self.draft);
+            earlier::read(text, at, Source::Retold, &mut self.draft);
         }
         let Some(said) = requests::said(text) else { return };
         let is_program = said.weight == Weight::Program || role == Role::System || is_own_summary;
         let is_short = said.text.split_whitespace().nth(FEW_WORDS).is_none();
         let asked = if is_short && !is_program { self.asked.clone() } else { String::new() };
+        let source = if is_program { Source::Program } else { Source::Words };
         if !is_program {
             self.remarks(text, at, Speaker::User);
         }
         let text = if is_program { head(&said.text, 100) } else { said.text };
-        self.draft.request(Request { at, text, times: 1, asked, is_program });
+        self.draft.request(Request { at, text, times: 1, asked, source });
     }
 
     fn assistant(&mut self, round: &MaterialRound, row: &Row, at: At) {
@@ -176,7 +177,7 @@ impl<'a> Walk<'a> {
         let text = flat(words, MOST_STATEMENT);
         self.remarks(words, at, Speaker::User);
         let asked = String::new();
-        self.draft.request(Request { at, text, times: 1, asked, is_program: false });
+        self.draft.request(Request { at, text, times: 1, asked, source: Source::Words });
     }
 
     fn remarks(&mut self, text: &str, at: At, speaker: Speaker) {

@@ -5,7 +5,7 @@ use super::{
     At,
     commands::Command,
     earlier::Carried,
-    facts::{Facts, Kind, OtherCall, Remark, Request, Statement, ToolFailure},
+    facts::{Facts, Kind, OtherCall, Remark, Request, Source, Statement, ToolFailure},
     paths,
 };
 use crate::summary::{
@@ -109,13 +109,16 @@ impl Item {
 /// in lower case, whose pieces go before others.
 pub(super) fn items(facts: &Facts, room: i64, wishes: &[String]) -> Vec<Item> {
     let mut out = Vec::new();
-    requests(&facts.requests, room, &mut out);
-    paths::items(&facts.files, room, &mut out);
+    let shortest = shortest_request(&facts.requests, room);
+    requests(&facts.requests, shortest, &mut out);
+    paths::items(&facts.files, room_for_paths(facts, room, shortest), &mut out);
     facts.commands.iter().for_each(|it| out.extend(command(it)));
     facts.failures.iter().for_each(|it| out.push(failure(it)));
     todos(facts, &mut out);
     statements(facts, &mut out);
-    facts.remarks.iter().for_each(|it| out.extend(remark(it)));
+    let newest = facts.statements.values().max_by_key(|it| it.at);
+    let is_told = |it: &&Remark| newest.is_none_or(|newest| !newest.text.starts_with(&it.text));
+    facts.remarks.iter().filter(is_told).for_each(|it| out.extend(remark(it)));
     facts.others.iter().for_each(|it| out.push(other(it)));
     facts.carried.iter().for_each(|it| out.push(carried(it)));
     for item in &mut out {
@@ -135,13 +138,26 @@ fn quoted(text: &str) -> String {
     format!("\"{}\"", text.replace('"', "'"))
 }
 
-fn requests(requests: &[Request], room: i64, out: &mut Vec<Item>) {
-    // The first forms of all of them shall take less than half of the room,
-    // at four characters a token.
-    let words = requests.iter().filter(|it| !it.is_program).count();
-    let share = usize::try_from(room.max(0)).unwrap_or(0).saturating_mul(4) / 2;
-    let shortest = (share / words.max(1)).clamp(24, 72);
-    let newest = requests.iter().rposition(|it| !it.is_program);
+/// Characters of the shortest form of a request: all of them together shall
+/// take less than half of the room, at four characters a token.
+fn shortest_request(requests: &[Request], room: i64) -> usize {
+    let words = requests.iter().filter(|it| it.source <= Source::Summary).count();
+    let share = usize::try_from(room.max(0)).unwrap_or(0).saturating_mul(4) * 2 / 5;
+    (share / words.max(1)).clamp(24, 72)
+}
+
+/// Tokens that paths may take, so that what matters as much finds its room.
+fn room_for_paths(facts: &Facts, room: i64, shortest: usize) -> i64 {
+    let count = |it: usize| i64::try_from(it).unwrap_or(i64::MAX / 64);
+    let requests = facts.requests.iter().filter(|it| it.source <= Source::Summary).count();
+    let failures = facts.commands.iter().filter(|it| it.failures > 0).count();
+    let todos = facts.todos.iter().filter(|it| it.status.is_open()).count();
+    let others = count(requests) * (count(shortest) / 4 + 4) + count(failures + todos) * 13 + 60;
+    (room - others).clamp(room / 4, room.max(0) * 6 / 10)
+}
+
+fn requests(requests: &[Request], shortest: usize, out: &mut Vec<Item>) {
+    let newest = requests.iter().rposition(|it| it.source == Source::Words);
     for (index, request) in requests.iter().enumerate() {
         out.push(self::request(request, shortest, newest == Some(index)));
     }
@@ -151,11 +167,16 @@ fn request(request: &Request, shortest: usize, is_newest: bool) -> Item {
     let times = if request.times > 1 { format!(" ({}×)", request.times) } else { String::new() };
     let form = |most: usize| format!("{}{times}", quoted(&shorten(&request.text, most)));
     let (part, at, tie) = (Part::Request, request.at, request.at.seq);
-    if request.is_program {
+    if request.is_program() {
         let forms = [(rank::PROGRAM, form(48)), (rank::FULL, form(100))];
         return Item::new(part, at, tie, forms);
     }
-    let first = if is_newest { rank::NEWEST_REQUEST } else { rank::REQUEST };
+    let first = match request.source {
+        Source::Words if is_newest => rank::NEWEST_REQUEST,
+        Source::Words => rank::REQUEST,
+        Source::Summary => rank::REQUEST + 1,
+        Source::Retold | Source::Program => rank::CARRIED,
+    };
     let mut forms = vec![
         (first, form(shortest)),
         (rank::LONGER_REQUEST, form(140)),
@@ -169,13 +190,15 @@ fn request(request: &Request, shortest: usize, is_newest: bool) -> Item {
         forms.push((rank::OUTCOME, format!("{} (asked: {asked})", form(140))));
     }
     forms.sort_by_key(|it| it.0);
+    forms.iter_mut().for_each(|it| it.0 = it.0.max(first));
     Item::new(part, at, tie, forms)
 }
 
 fn command(command: &Command) -> Option<Item> {
     let shown = |most: usize| {
-        let text = if most < 120 { &command.core } else { &command.text };
-        format!("`{}`", head(text, most).replace('`', "'"))
+        let is_short = command.text.chars().count() <= most.max(24);
+        let text = if most < 120 && !is_short { &command.core } else { &command.text };
+        format!("`{}`", shorten(text, most).replace('`', "'"))
     };
     let (at, tie) = (command.at, command.at.seq);
     if command.failures == 0 {
@@ -206,8 +229,9 @@ fn command(command: &Command) -> Option<Item> {
         (false, false) => (rank::FAILED_ONCE, rank::FINDING),
     };
     let forms = [
-        (first, format!("{} failed{times}{bare}{then}", shown(44))),
-        (line, format!("{} failed{times}{}{then}", shown(80), why(100))),
+        (first, format!("{} failed{times}{then}", shown(34))),
+        (first + 8, format!("{} failed{times}{bare}{then}", shown(48))),
+        (line.max(first + 8), format!("{} failed{times}{}{then}", shown(80), why(100))),
         (rank::REST, format!("{} failed{times}{}{then}", shown(200), why(160))),
     ];
     Some(Item::new(Part::Failure, at, tie, forms))
@@ -254,11 +278,7 @@ fn failure(failure: &ToolFailure) -> Item {
         return Item::new(Part::Failure, at, tie, forms);
     }
     let then = if failure.is_mended { ", later done" } else { "" };
-    let first = match (failure.path.is_empty(), failure.is_mended) {
-        (false, false) => rank::FILE + 1,
-        (true, false) => rank::TOOL_FAILED,
-        (_, true) => rank::ROUND_OFF,
-    };
+    let first = if failure.is_mended { rank::ROUND_OFF } else { rank::TOOL_FAILED };
     let why = |most: usize| {
         if line.is_empty() { String::new() } else { format!(": {}", head(line, most)) }
     };
@@ -304,7 +324,7 @@ fn statements(facts: &Facts, out: &mut Vec<Item>) {
         out.push(self::statement(statement, newest == Some(statement.at)));
     }
     let last = newest.and_then(|at| facts.statements.get(&at.turn));
-    let asked_last = facts.requests.iter().filter(|it| !it.is_program).map(|it| it.at).max();
+    let asked_last = facts.requests.iter().filter(|it| !it.is_program()).map(|it| it.at).max();
     let is_open = match (last, asked_last) {
         (Some(last), Some(asked)) => !last.is_end || last.at < asked,
         (None, asked) => asked.is_some(),
@@ -326,16 +346,16 @@ fn statement(statement: &Statement, is_newest: bool) -> Item {
     let (at, tie, text) = (statement.at, statement.at.seq, &statement.text);
     if is_newest {
         let forms = [
-            (rank::STATE, shorten(text, 90)),
-            (rank::LONGER_STATE, shorten(text, 260)),
-            (rank::ROUND_OFF, shorten(text, 700)),
-            (rank::FULL, shorten(text, 3000)),
+            (rank::STATE, head(text, 90)),
+            (rank::LONGER_STATE, head(text, 260)),
+            (rank::ROUND_OFF, head(text, 700)),
+            (rank::FULL, head(text, 3000)),
         ];
         return Item::new(Part::State, at, tie, forms);
     }
     // What is said before a call tells less than what is said at the end.
     let later = if statement.is_end { 0 } else { 10 };
-    let form = |most: usize| format!("→ {}", shorten(text, most));
+    let form = |most: usize| format!("→ {}", head(text, most));
     let forms = [
         (rank::OUTCOME + later, form(70)),
         (rank::ROUND_OFF + later, form(200)),

@@ -25,6 +25,8 @@ mod shell;
 mod todos;
 mod write;
 
+use std::collections::BTreeSet;
+
 use async_trait::async_trait;
 
 use self::{
@@ -34,7 +36,7 @@ use self::{
 };
 use super::{
     Summarizer, SummarizerError, Summary, Task, Template,
-    layout::least_tokens,
+    layout::{has_own_parts, least_tokens},
     text::{cut_to_tokens, flat},
 };
 use crate::tokens::count_text;
@@ -96,8 +98,16 @@ pub fn extractive(task: &Task) -> String {
 
 fn fill(facts: &Facts, items: &[Item], layout: Template, most: i64) -> String {
     let tokens = |text: &str| i64::from(count_text(text));
-    let frame = tokens(&write::write(facts, items, &pack::pack(&[], 0), layout));
-    let mut choice: Choice = pack::pack(items, most - frame);
+    let nothing = BTreeSet::new();
+    let frame = tokens(&write::write(facts, items, &pack::pack(&[], 0, &nothing), layout));
+    let mut choice: Choice = pack::pack(items, most - frame, &nothing);
+    // Where a layout has a part for decisions they stand there once more.
+    if !has_own_parts(layout) {
+        let repeated = pack::repeated(items, &choice);
+        if !repeated.is_empty() {
+            choice = pack::pack(items, most - frame, &repeated);
+        }
+    }
     loop {
         let text = write::write(facts, items, &choice, layout);
         let over = tokens(&text) - most;

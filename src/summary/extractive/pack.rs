@@ -1,7 +1,9 @@
 //! Which pieces there is room for, and in which length.
 
+use std::collections::BTreeSet;
+
 use super::items::Item;
-use crate::tokens::count_text;
+use crate::{summary::layout::Part, tokens::count_text};
 
 /// What a piece costs besides its words: a dash, a break.
 const PIECE_TOKENS: i64 = 2;
@@ -62,9 +64,11 @@ fn cost(text: &str) -> i64 {
 }
 
 /// Fills `room` tokens: each form in the order of its rank, where it fits.
-pub(super) fn pack(items: &[Item], room: i64) -> Choice {
+/// Nothing is chosen of the items whose indexes are in `without`.
+pub(super) fn pack(items: &[Item], room: i64, without: &BTreeSet<usize>) -> Choice {
     let mut offers: Vec<(u16, i64, usize, usize)> = Vec::new();
-    for (index, item) in items.iter().enumerate() {
+    let some = items.iter().enumerate().filter(|(index, _)| !without.contains(index));
+    for (index, item) in some {
         for (form, it) in item.forms.iter().enumerate() {
             offers.push((it.rank, item.tie, index, form));
         }
@@ -92,4 +96,21 @@ pub(super) fn pack(items: &[Item], room: i64) -> Choice {
         choice.chosen[index] = Some(form);
     }
     choice
+}
+
+/// The chosen items that say nothing but what another chosen one says: sentences
+/// that stand in a request or in what came of it.
+pub(super) fn repeated(items: &[Item], choice: &Choice) -> BTreeSet<usize> {
+    let chosen = || {
+        let all = items.iter().enumerate();
+        all.filter_map(|(index, item)| Some((index, item.part, choice.text(items, index)?)))
+    };
+    let is_whole = |part| matches!(part, Part::Request | Part::Outcome | Part::State);
+    let wholes: Vec<&str> =
+        chosen().filter(|(_, part, _)| is_whole(*part)).map(|(_, _, text)| text).collect();
+    let is_remark = |part| matches!(part, Part::Decision | Part::Finding | Part::Constraint);
+    chosen()
+        .filter(|(_, part, text)| is_remark(*part) && wholes.iter().any(|it| it.contains(text)))
+        .map(|(index, _, _)| index)
+        .collect()
 }

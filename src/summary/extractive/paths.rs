@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use super::{
     At,
-    files::{FileFact, shared_root},
+    files::{FileFact, folder, shared_root, within},
     items::{Item, rank},
 };
 use crate::{
@@ -18,24 +18,28 @@ use crate::{
 
 /// Files above which nobody counts whether all fit: they do not.
 const MOST_COUNTED: usize = 600;
-/// The share of the room that the paths may take, in hundredths.
-const SHARE: i64 = 45;
 /// What a line costs besides its path: what was done, and the line itself.
 const LINE_TOKENS: i64 = 5;
 /// Read files that are named.
 const MOST_READ: usize = 60;
 
-/// The pieces that tell which files changed, and which were read.
-pub(super) fn items(files: &[FileFact], room: i64, out: &mut Vec<Item>) {
+/// The pieces that tell which files changed, in about `most` tokens, and which
+/// were read.
+pub(super) fn items(files: &[FileFact], most: i64, out: &mut Vec<Item>) {
     let changed: Vec<&FileFact> = files.iter().filter(|it| it.is_changed()).collect();
     let root = shared_root(changed.iter().map(|it| it.path.as_str()));
-    let most = room.saturating_mul(SHARE) / 100;
     if fits(&changed, "", most) {
         out.extend(changed.iter().map(|file| one(file, "")));
     } else if fits(&changed, root, most) {
         out.extend(under(root));
         out.extend(changed.iter().map(|file| one(file, root)));
     } else {
+        // Each directory is written once, so that the root saves less.
+        let mut folders: Vec<&str> = changed.iter().map(|it| folder(&it.path)).collect();
+        folders.sort_unstable();
+        folders.dedup();
+        let names: Vec<String> = folders.iter().map(|it| format!("{it}x")).collect();
+        let root = shared_root(names.iter().map(String::as_str));
         out.extend(under(root));
         together(&changed, root, out);
     }
@@ -48,7 +52,7 @@ fn fits(files: &[&FileFact], root: &str, most: i64) -> bool {
     }
     let mut tokens = i64::from(count_text(root));
     for file in files {
-        tokens += i64::from(count_text(&file.path[root.len()..])) + LINE_TOKENS;
+        tokens += i64::from(count_text(within(&file.path, root))) + LINE_TOKENS;
         if tokens > most {
             return false;
         }
@@ -70,10 +74,13 @@ fn first_rank(file: &FileFact) -> u16 {
 }
 
 fn one(file: &FileFact, root: &str) -> Item {
-    let line = format!("{}: {}", &file.path[root.len()..], head(&file.label(), 120));
+    let line = format!("{}: {}", within(&file.path, root), head(&file.label(), 120));
     let mut forms = vec![(first_rank(file), line.clone())];
     if !file.why.is_empty() {
-        forms.push((rank::FILE_DETAIL, format!("{line} ({})", head(&file.why, 90))));
+        forms.push((
+            rank::FILE_DETAIL,
+            format!("{line} ({})", head(&file.why, 90).trim_end_matches(['.', ':'])),
+        ));
     }
     Item::new(Part::File, file.last, file.last.seq, forms)
 }
@@ -81,9 +88,7 @@ fn one(file: &FileFact, root: &str) -> Item {
 fn together(files: &[&FileFact], root: &str, out: &mut Vec<Item>) {
     let mut folders: BTreeMap<&str, Vec<&FileFact>> = BTreeMap::new();
     for file in files {
-        let path = &file.path[root.len()..];
-        let end = path.trim_end_matches('/').rfind('/').map_or(0, |at| at + 1);
-        folders.entry(&path[..end]).or_default().push(file);
+        folders.entry(folder(within(&file.path, root))).or_default().push(file);
     }
     for (folder, files) in folders {
         if let [file] = files[..] {
@@ -91,16 +96,20 @@ fn together(files: &[&FileFact], root: &str, out: &mut Vec<Item>) {
             continue;
         }
         let Some(at) = files.iter().map(|it| it.last).max() else { continue };
-        let names: Vec<&str> =
-            files.iter().map(|it| &it.path[root.len() + folder.len()..]).collect();
+        let names: Vec<String> =
+            files.iter().map(|it| within(&it.path, root)[folder.len()..].to_owned()).collect();
         let labels: Vec<String> = files.iter().map(|it| it.label()).collect();
         let each: Vec<String> =
             names.iter().zip(&labels).map(|(name, label)| format!("{name} {label}")).collect();
         let rank = files.iter().map(|it| first_rank(it)).min().unwrap_or(rank::FILE);
+        let all = |names: &[String]| match folder {
+            "" => names.join(", "),
+            folder => format!("{folder}{{{}}}", names.join(", ")),
+        };
         let forms = [
             (rank, format!("{folder}: {} files changed", files.len())),
-            (rank + 1, format!("{folder}{{{}}}", names.join(", "))),
-            (rank::ROUND_OFF, format!("{folder}{{{}}}", each.join(", "))),
+            (rank + 1, all(&names)),
+            (rank::ROUND_OFF, all(&each)),
         ];
         out.push(Item::new(Part::File, at, at.seq, forms));
     }

@@ -23,7 +23,7 @@ pub(super) fn sentences(text: &str) -> Vec<String> {
             continue;
         }
         let line = line.trim_start_matches(['#', '*', '-', '>', '+', ' ', '•', '●']);
-        split(line, &mut out);
+        split(&line.replace("**", ""), &mut out);
     }
     out
 }
@@ -51,14 +51,26 @@ fn push(sentence: &str, out: &mut Vec<String>) {
     }
 }
 
-/// The first sentence of a text, for what is said before a call.
+/// The first sentence of a text that says something, for what is said before a
+/// call.
 pub(super) fn first(text: &str) -> String {
-    sentences(text).into_iter().next().unwrap_or_default()
+    let text = &text[..super::super::text::floor(text, 2000)];
+    sentences(text).into_iter().find(|it| !is_filler(it)).unwrap_or_default()
 }
 
-/// What an assistant concludes: the text on one line, code and tables left out.
+/// What an assistant concludes: the text on one line, without code, tables and
+/// the politeness before it.
 pub(super) fn gist(text: &str) -> String {
-    sentences(text).join(" ")
+    let sentences = sentences(text);
+    let start = sentences.iter().position(|it| !is_filler(it)).unwrap_or(0);
+    sentences[start..].join(" ")
+}
+
+/// `Perfect!`, `Great question!`
+fn is_filler(sentence: &str) -> bool {
+    sentence.split_whitespace().nth(3).is_none()
+        && sentence.is_ascii()
+        && !sentence.contains(['/', '`', '?'])
 }
 
 fn weigh(sentence: &str, words: &[(&str, u32)]) -> u32 {

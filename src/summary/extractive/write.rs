@@ -22,8 +22,9 @@ pub(super) fn write(facts: &Facts, items: &[Item], choice: &Choice, layout: Temp
 /// `Turns 6-10:`; empty where there is no turn.
 fn range(facts: &Facts) -> String {
     match facts.turns {
-        Some((first, last)) if first == last => format!("Turn {first}:"),
-        Some((first, last)) => format!("Turns {first}-{last}:"),
+        // What came before the first turn belongs to it.
+        Some((first, last)) if first.max(1) >= last => format!("Turn {}:", last.max(1)),
+        Some((first, last)) => format!("Turns {}-{last}:", first.max(1)),
         None => String::new(),
     }
 }
@@ -89,6 +90,9 @@ fn joined(pieces: &[&str]) -> String {
     let mut out = String::new();
     for piece in pieces {
         if !out.is_empty() {
+            if out.ends_with('.') {
+                out.pop();
+            }
             out.push_str("; ");
         }
         out.push_str(piece);
@@ -107,7 +111,7 @@ fn turns(facts: &Facts, items: &[Item], choice: &Choice) -> String {
         }
     }
     let mut out = range(facts);
-    let is_one = facts.turns.is_none_or(|(first, last)| first == last);
+    let is_one = facts.turns.is_none_or(|(first, last)| first.max(1) >= last);
     for (turn, mut found) in turns {
         found.sort_by_key(|(place, index)| (*place, items[*index].at, *index));
         let pieces: Vec<&str> =

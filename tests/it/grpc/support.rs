@@ -1,6 +1,6 @@
 //! A real server on a real port over a store on disk, and ways to ask it.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, sync::Arc};
 
 use concertina::{
     config::Config,
@@ -11,6 +11,9 @@ use concertina::{
         session_service_client::SessionServiceClient, tool_output,
         transcript_service_client::TranscriptServiceClient,
     },
+    service::{Ctx, Limits},
+    store::sqlite::{Options, SqliteStore},
+    summary::Summarizer,
 };
 use tempfile::TempDir;
 use tonic::{Code, Status, transport::Channel};
@@ -29,6 +32,20 @@ impl TestServer {
     pub(crate) async fn start() -> Self {
         let dir = TempDir::new().unwrap();
         let running = grpc::start(&config(&dir)).await.unwrap();
+        Self { dir, running }
+    }
+
+    /// Starts one whose summaries come from elsewhere.
+    pub(crate) async fn start_with(
+        summarizer: Arc<dyn Summarizer>,
+        limits: impl FnOnce(&mut Limits),
+    ) -> Self {
+        let dir = TempDir::new().unwrap();
+        let store = SqliteStore::open(dir.path(), Options::default()).await.unwrap();
+        let mut ctx = Ctx::new(Arc::new(store));
+        ctx.summarizer = summarizer;
+        limits(&mut ctx.limits);
+        let running = grpc::start_with(Arc::new(ctx), &config(&dir)).await.unwrap();
         Self { dir, running }
     }
 

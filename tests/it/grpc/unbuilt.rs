@@ -22,23 +22,13 @@ async fn methods_of_later_work_say_so() {
     let mut sessions = server.client().await;
     unimplemented!(sessions:
         fork_session(ForkSessionRequest),
-        set_view(SetViewRequest),
-        delete_view(DeleteViewRequest),
         recover_context(RecoverContextRequest),
         search_history(SearchHistoryRequest),
-        list_revisions(ListRevisionsRequest),
         watch_session(WatchSessionRequest),
     );
     let mut collapses = server.collapses().await;
     unimplemented!(collapses:
-        create_collapse(CreateCollapseRequest),
-        prepare_collapse(PrepareCollapseRequest),
-        commit_collapse(CommitCollapseRequest),
-        abandon_collapse(AbandonCollapseRequest),
         compact_session(CompactSessionRequest),
-        pin_messages(PinMessagesRequest),
-        unpin_messages(UnpinMessagesRequest),
-        list_pins(ListPinsRequest),
     );
     let mut transcripts = server.transcripts().await;
     unimplemented!(transcripts:

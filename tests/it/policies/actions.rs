@@ -135,6 +135,8 @@ fn r72_commands_keep_what_they_run_or_search_for() {
         ("grep -rn -A 3 -e foo src", ActionKind::Search, "foo"),
         ("search_dir foo src", ActionKind::Search, "foo"),
         ("ls -la src", ActionKind::List, "ls -la src"),
+        ("rg --files src | head", ActionKind::List, "rg --files src | head"),
+        ("grep --help", ActionKind::Search, "grep --help"),
         ("find . -name '*.rs'", ActionKind::List, "find . -name '*.rs'"),
         ("find . -name x -exec rm {} ;", ActionKind::Run, "find . -name x -exec rm {} ;"),
         ("", ActionKind::Run, ""),

@@ -7,7 +7,7 @@ mod clearing;
 mod collapse;
 mod first_sight;
 mod folding;
-mod generate;
+pub(crate) mod generate;
 mod properties;
 mod snips;
 pub(crate) mod support;

@@ -9,7 +9,7 @@ use concertina::{
 
 use super::support::{
     all_rows, appended, at, clear, collapse, commit, committed, created, ids, model, parts,
-    reduced_at, request, revision, rollback, rows_of, session,
+    reduced_at, request, revision, rollback, rows_of, session, set,
 };
 
 type AnyStore = Arc<dyn Store>;
@@ -170,6 +170,20 @@ pub(super) async fn a_wider_snip_supersedes(store: AnyStore) {
     };
     let err = store.commit_overlays(twice).await.unwrap_err();
     assert!(matches!(err, Error::AlreadyRolledBack(Revision(5))));
+    let repeated = CommitOverlays {
+        supersedes: vec![OverlayId::new("new"); 2],
+        ..commit(&session, 5, vec![collapse("newer", 1, 25)])
+    };
+    assert!(matches!(store.commit_overlays(repeated).await.unwrap_err(), Error::Backend(_)));
+    store.set_view(set(&session, "small", parts(None))).await.unwrap();
+    let of_another_view = CommitOverlays {
+        view: ViewName::new("small"),
+        supersedes: vec![OverlayId::new("new")],
+        ..commit(&session, 6, vec![collapse("newer", 1, 25)])
+    };
+    let err = store.commit_overlays(of_another_view).await.unwrap_err();
+    assert!(matches!(err, Error::NotFound(Entity::Overlay(id)) if id == "new"));
+    assert_eq!(revision(&*store, &session).await, 6, "nothing happened");
 }
 
 pub(super) async fn a_rollback_ends_one_overlay(store: AnyStore) {

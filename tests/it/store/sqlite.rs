@@ -3,20 +3,25 @@
 use std::{fs, path::Path};
 
 use concertina::{
-    model::{ContextItem, Placement, Role, Seq},
+    model::{Change, ContextItem, Placement, PlanId, Revision, Role, Seq, ViewName},
     store::{
-        Append, Error, NewSession, SetItem, Store,
+        Append, Error, NewPlan, NewSession, Page, Plan, PlanEnd, SetItem, Store, UpdateSession,
         sqlite::{OpenError, Options, SqliteStore},
     },
 };
-use sqlx::{Connection, SqliteConnection, sqlite::SqliteConnectOptions};
+use sqlx::{
+    Connection, SqliteConnection,
+    migrate::{Migrate, Migrator},
+    sqlite::SqliteConnectOptions,
+};
 use tempfile::{TempDir, tempdir};
 
 use super::{
     backends::open,
     support::{
-        all_rows, append, appended, at, call, collapse, committed, created, message, new_session,
-        request, result, row, session, words,
+        all_rows, append, appended, at, call, collapse, committed, created, deletion, ids, message,
+        new_session, parts, pin, pins, plan, prepare, prepared, reduced_at, request, result, row,
+        session, set, unpin, words,
     },
 };
 
@@ -73,6 +78,24 @@ async fn full_session(store: &SqliteStore, id: &str) {
         let set = SetItem { session: session.clone(), item, author: String::new(), at: at(1) };
         store.set_item(set).await.unwrap();
     }
+    for id in ["p", "q"] {
+        store.pin(pin(&session, id, 3, 4)).await.unwrap();
+    }
+    store.unpin(unpin(&session, "p")).await.unwrap();
+    for name in ["gone", "small"] {
+        store.set_view(set(&session, name, parts(None))).await.unwrap();
+    }
+    store.delete_view(deletion(&session, "gone")).await.unwrap();
+    let planned_at = reduced_at(store, &session).await;
+    let keyed = NewPlan {
+        request: Some(request("plan", 1)),
+        ..prepare(&session, planned_at, vec![plan("a", 3, 3), plan("b", 4, 4)])
+    };
+    store.prepare(keyed).await.unwrap();
+    store.abandon_plans(&session, &[PlanId::new("a")]).await.unwrap();
+    let update =
+        UpdateSession { session, display_name: Some("named".into()), labels: None, at: at(9_000) };
+    store.update_session(update).await.unwrap();
 }
 
 #[tokio::test]
@@ -99,6 +122,11 @@ async fn i9_what_was_acknowledged_is_there_after_a_crash() {
     let store = opened(&dir).await;
     full_session(&store, "s").await;
     let rows = all_rows(&store, &session("s")).await;
+    let page = || Page { limit: 99, after: None };
+    let revisions = store.list_revisions(&session("s"), page()).await.unwrap();
+    let (main, now) = (ViewName::main(), at(8_001));
+    let plans = store.list_plans(&session("s"), &main, now).await.unwrap();
+    assert_eq!((revisions.len(), plans.len()), (12, 1));
     // What a crash leaves: the database as it is, and the log beside it.
     for file in ["concertina.db", "concertina.db-wal"] {
         fs::copy(dir.path().join(file), image.path().join(file)).unwrap();
@@ -106,6 +134,9 @@ async fn i9_what_was_acknowledged_is_there_after_a_crash() {
     store.close().await;
     let store = opened(&image).await;
     assert_eq!(all_rows(&store, &session("s")).await, rows);
+    assert_eq!(store.list_revisions(&session("s"), page()).await.unwrap(), revisions);
+    assert_eq!(store.list_plans(&session("s"), &main, now).await.unwrap(), plans);
+    assert_eq!(pins(&store, &session("s"), "main").await, ["q"]);
     assert_eq!(appended(&store, &session("s"), 1).await.first_seq, Seq(5));
     store.close().await;
 }
@@ -141,7 +172,20 @@ async fn a_deleted_session_leaves_no_row_in_any_table() {
         appended(&store, &session(id), 700).await;
     }
     let names: Vec<String> = entries(&dir).await.into_iter().map(|(name, _)| name).collect();
-    for table in ["messages", "contents", "rounds", "calls", "overlays", "views", "requests"] {
+    for table in [
+        "messages",
+        "contents",
+        "rounds",
+        "calls",
+        "overlays",
+        "views",
+        "pins",
+        "plans",
+        "context_items",
+        "session_names",
+        "revisions",
+        "requests",
+    ] {
         assert!(names.iter().any(|it| it == table), "{table} holds something");
     }
     store.delete_session(&session("s")).await.unwrap();
@@ -171,6 +215,96 @@ async fn an_erasure_that_was_cut_off_goes_on_at_the_next_start() {
     store.delete_session(&fresh).await.unwrap();
     store.close().await;
     assert_eq!(entries(&dir).await, []);
+}
+
+#[tokio::test]
+async fn plans_of_a_server_that_is_gone_are_given_back() {
+    let dir = tempdir().unwrap();
+    let store = opened(&dir).await;
+    let session = created(&store, "s").await;
+    appended(&store, &session, 20).await;
+    let own = |id: &str, seq| Plan { is_own: true, ..plan(id, seq, seq) };
+    let plans = vec![own("own", 1), plan("others", 2, 2), own("done", 3), own("both", 4)];
+    prepared(&store, &session, plans).await.unwrap();
+    let done = super::support::planned(&session, &["done"], vec![collapse("o", 3, 3)]);
+    let done = store.commit_overlays(done).await.unwrap();
+    let before = store.get_session(&session).await.unwrap();
+    drop(store);
+    let store = opened(&dir).await;
+    let committed = PlanEnd::Committed(done.overlays[0].id.clone());
+    for (id, end) in [
+        ("own", Some(PlanEnd::Abandoned)),
+        ("others", None),
+        ("done", Some(committed)),
+        ("both", Some(PlanEnd::Abandoned)),
+    ] {
+        assert_eq!(store.get_plan(&session, &PlanId::new(id)).await.unwrap().end, end, "{id}");
+    }
+    assert_eq!(store.get_session(&session).await.unwrap(), before);
+    prepared(&store, &session, vec![plan("next", 1, 1)]).await.expect("the range is free");
+    store.close().await;
+}
+
+/// A database as the first migration alone left it, with a session in it.
+async fn first_migration_only(dir: &TempDir) {
+    let migrations = tempdir().unwrap();
+    let first = "0001_sessions_rows_overlays.sql";
+    let ours = Path::new(env!("CARGO_MANIFEST_DIR")).join("migrations/sqlite").join(first);
+    fs::copy(ours, migrations.path().join(first)).unwrap();
+    let options = SqliteConnectOptions::new()
+        .filename(dir.path().join("concertina.db"))
+        .create_if_missing(true);
+    let mut conn = SqliteConnection::connect_with(&options).await.unwrap();
+    Migrator::new(migrations.path()).await.unwrap().run(&mut conn).await.unwrap();
+    assert_eq!(conn.list_applied_migrations("_sqlx_migrations").await.unwrap().len(), 1);
+    sqlx::raw_sql(
+        "INSERT INTO sessions VALUES
+             (1, 'default', 's', 'new', '{\"l\":\"v\"}', '', 1, 2, 1, 5, 0, 0, NULL),
+             (2, 'default', 't', 'other', '{}', '', 1, 2, 1, 1, 0, 0, NULL);
+         INSERT INTO views (session, name, since_revision, reductions_revision, preset,
+                            overrides_json, policy_json)
+             SELECT key, 'main', 1, CASE key WHEN 1 THEN 4 ELSE 1 END, 'default', x'', x'7b7d'
+             FROM sessions;
+         INSERT INTO overlays (session, commit_revision, id, view, kind, covered, kept,
+                               tokens_before, tokens_after, summarizer, cause, stage, author,
+                               commit_time, transcript, covered_overlays, source_digest)
+             VALUES (1, 4, 'o', 'main', 2, '[[1,2]]', '[]', 9, 1, '', 4, '', '', 3, '', '[]',
+                     zeroblob(32));
+         INSERT INTO revisions VALUES
+             (1, 1, 1, 6, 'main', '', 1), (1, 2, 1, 9, '', '', 2), (1, 3, 1, 9, '', '', 2),
+             (1, 4, 1, 2, 'o', '', 2), (1, 5, 1, 9, '', '', 2), (2, 1, 1, 6, 'main', '', 1)",
+    )
+    .execute(&mut conn)
+    .await
+    .unwrap();
+    conn.close().await.unwrap();
+}
+
+#[tokio::test]
+async fn a_database_of_the_first_migration_is_brought_up_to_date() {
+    let dir = tempdir().unwrap();
+    first_migration_only(&dir).await;
+    let store = opened(&dir).await;
+    let session = session("s");
+    let page = Page { limit: 9, after: Some(Revision(1)) };
+    let entries = store.list_revisions(&session, page).await.unwrap();
+    let names: Vec<Option<&str>> = entries
+        .iter()
+        .map(|it| match &it.change {
+            Change::SessionUpdated { display_name, labels } if labels["l"] == "v" => {
+                Some(display_name.as_str())
+            }
+            _ => None,
+        })
+        .collect();
+    assert_eq!(names, [Some("new"), Some("new"), None, Some("new")], "as far as it was kept");
+    let main = ViewName::main();
+    let state = store.state_at(&session, &main, Revision(4)).await.unwrap();
+    assert_eq!((ids(&state.overlays), state.view.reductions_revision), (vec!["o"], Revision(4)));
+    assert_eq!(ids(&store.list_overlays(&session, &main, false).await.unwrap()), ["o"]);
+    store.pin(pin(&session, "p", 1, 1)).await.unwrap();
+    assert_eq!(pins(&store, &session, "main").await, ["p"]);
+    store.close().await;
 }
 
 #[tokio::test]

@@ -3,6 +3,7 @@
 use std::{path::PathBuf, time::Instant};
 
 use concertina::{
+    model::{BlockKind, ToolOutput},
     policies::Template,
     summary::{Limits, MaterialRound, check, extractive},
     tokens::count_text,
@@ -25,20 +26,49 @@ fn conversations() -> Vec<PathBuf> {
     }
 }
 
-/// Runs of so many rounds, and of so many turns.
+/// A tenth of a window of 200,000 tokens, at four bytes a token.
+const SEGMENT_BYTES: usize = 20_000 * 4;
+
+/// Segments as a policy takes them: so many rounds, or so many turns, but no
+/// more than a tenth of the window.
 fn segments(rounds: &[MaterialRound]) -> Vec<&[MaterialRound]> {
     let mut out: Vec<&[MaterialRound]> = Vec::new();
     for size in [5, 10] {
         out.extend(rounds.chunks(size));
-        let turns: Vec<&[MaterialRound]> = rounds.chunk_by(|a, b| a.turn == b.turn).collect();
         let mut from = 0;
-        for some in turns.chunks(size) {
-            let len: usize = some.iter().map(|it| it.len()).sum();
-            out.push(&rounds[from..from + len]);
-            from += len;
+        while from < rounds.len() {
+            let (mut to, mut turns, mut bytes) = (from, 0, 0);
+            while let Some(round) = rounds.get(to) {
+                turns += usize::from(to == from || rounds[to - 1].turn != round.turn);
+                bytes += self::bytes(round);
+                if to > from && (turns > size || bytes > SEGMENT_BYTES) {
+                    break;
+                }
+                to += 1;
+            }
+            out.push(&rounds[from..to]);
+            from = to;
         }
     }
     out
+}
+
+fn bytes(round: &MaterialRound) -> usize {
+    let blocks = round.rows.iter().flat_map(|row| &row.message.blocks);
+    let bytes = blocks.map(|block| match &block.kind {
+        BlockKind::Text(text) => text.text.len(),
+        BlockKind::ToolUse(call) => call.input_json.len(),
+        BlockKind::ToolResult(result) => result.output.iter().map(output_bytes).sum(),
+        _ => 0,
+    });
+    bytes.sum()
+}
+
+fn output_bytes(output: &ToolOutput) -> usize {
+    match output {
+        ToolOutput::Text(bytes) => bytes.len(),
+        _ => 0,
+    }
 }
 
 #[derive(Default)]
@@ -86,6 +116,34 @@ fn measure(name: &str, rounds: &[MaterialRound], shares: &mut Shares) {
 pub(super) fn is_verbose() -> bool {
     #[expect(clippy::disallowed_methods, reason = "for somebody who looks")]
     std::env::var("CONCERTINA_SUMMARIES").is_ok()
+}
+
+#[test]
+fn r81_whole_sessions_are_summarized_within_what_a_compaction_may_have() {
+    for path in conversations() {
+        let conversation = Conversation::read(&path);
+        let rounds = rounds(conversation.messages);
+        let bytes: usize = rounds.iter().map(bytes).sum();
+        for template in Template::COMPACT {
+            let task = task(material(&rounds), template.name(), 5000);
+            let start = Instant::now();
+            let text = extractive(&task);
+            let took = start.elapsed();
+            let limits = Limits { max_tokens: 5000, template: Some(template) };
+            assert_eq!(check(&text, "", &limits), Ok(()), "{}\n{text}", conversation.name);
+            if template == Template::AllParts {
+                let tokens = count_text(&text);
+                eprintln!(
+                    "{:44} {bytes:8} bytes to {tokens:4} tokens: {} ms",
+                    conversation.name,
+                    took.as_millis()
+                );
+            }
+            if is_verbose() {
+                eprintln!("==== whole {} {}\n{text}", conversation.name, template.name());
+            }
+        }
+    }
 }
 
 #[test]

@@ -167,18 +167,25 @@ impl Share {
     }
 }
 
-/// A path is named where it stands, or where its last part and that before it
-/// stand in one line, as in `src/{a.rs, b.rs}`.
+/// A path is named where it stands, or where it can be put together: from the
+/// line that says which directory paths are under, and from `folder/{a, b}`.
 pub(crate) fn names_path(summary: &str, path: &str) -> bool {
     if summary.contains(path) {
         return true;
     }
-    let mut parts = path.rsplit('/');
-    let (name, folder) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
-    summary.lines().any(|line| {
-        line.contains(&format!("{folder}/{name}"))
-            || (line.contains(&format!("{folder}/{{")) && line.contains(name))
-            || (summary.contains(&format!("{folder}/\n")) && line.starts_with(&format!("- {name}")))
+    let root =
+        summary.lines().find_map(|line| line.split_once("paths are under ")).map_or("", |it| it.1);
+    let Some(path) = path.strip_prefix(root.trim()) else { return false };
+    let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
+    let lines = || summary.lines().map(|line| line.trim_start_matches("- "));
+    let is_one = |it: &str| {
+        it == name || it.starts_with(&format!("{name} ")) || it.starts_with(&format!("{name}:"))
+    };
+    lines().any(|line| {
+        let names =
+            if folder.is_empty() { Some(line) } else { line.strip_prefix(&format!("{folder}/{{")) };
+        line.contains(&format!("{path}:"))
+            || names.is_some_and(|it| it.trim_end_matches('}').split(", ").any(is_one))
     })
 }
 

@@ -25,7 +25,7 @@ pub(crate) fn rounds(messages: Vec<Message>) -> Vec<MaterialRound> {
             turn,
             round: placed.round,
             revision: Revision(1),
-            record_time: Timestamp(0),
+            record_time: Timestamp::from_micros(0),
             message: Arc::new(message),
             tokens: MessageTokens::default(),
             digest: [0; 32],

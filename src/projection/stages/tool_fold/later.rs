@@ -1,6 +1,9 @@
 //! What later work made of a result.
 
-use std::{borrow::Cow, collections::HashMap};
+use std::{
+    borrow::Cow,
+    collections::{HashMap, HashSet},
+};
 
 use super::Done;
 use crate::{
@@ -45,6 +48,8 @@ pub(super) struct Later<'a> {
     /// Names of files by their last two parts: one file may be called by an
     /// absolute and by a relative path.
     names: HashMap<&'a str, Vec<&'a str>>,
+    /// Last parts of the files' paths: most that a search finds is none of them.
+    last_parts: HashSet<&'a str>,
     /// The newest call that asks for the same.
     again: HashMap<[u8; 32], Seq>,
 }
@@ -65,7 +70,12 @@ struct Reading {
 
 impl<'a> Later<'a> {
     pub(super) fn of(done: &'a [Done]) -> Self {
-        let mut out = Self { files: HashMap::new(), names: HashMap::new(), again: HashMap::new() };
+        let mut out = Self {
+            files: HashMap::new(),
+            names: HashMap::new(),
+            last_parts: HashSet::new(),
+            again: HashMap::new(),
+        };
         for it in done {
             let newest = out.again.entry(it.action.key).or_insert(it.call);
             *newest = it.call.max(*newest);
@@ -85,6 +95,7 @@ impl<'a> Later<'a> {
 
     fn note(&mut self, done: &Done, file: &'a FileUse) {
         let path = file.path.as_str();
+        self.last_parts.insert(last_part(path));
         if !self.files.contains_key(path)
             && let Some(name) = short_name(path)
         {
@@ -106,10 +117,10 @@ impl<'a> Later<'a> {
     /// The later call that used what `it` came to; `None` where none did.
     pub(super) fn use_of(&self, it: &Done) -> Option<Used> {
         match it.action.kind {
-            ActionKind::Read => self.all_files(it, |file| {
+            ActionKind::Read => all_files(it, |file| {
                 self.changed(&file.path, it.at.0).or_else(|| self.read_again(it, file))
             }),
-            ActionKind::Edit | ActionKind::Write => self.all_files(it, |file| {
+            ActionKind::Edit | ActionKind::Write => all_files(it, |file| {
                 let changed = self.changed(&file.path, it.at.0);
                 let read = self.read(&file.path, it.at.0);
                 [changed, read].into_iter().flatten().min_by_key(|used| used.call)
@@ -117,15 +128,6 @@ impl<'a> Later<'a> {
             ActionKind::Search | ActionKind::List => self.opened(it).or_else(|| self.again(it)),
             ActionKind::Run => self.again(it),
         }
-    }
-
-    /// Of a call on several files, each has to be used; the last use counts.
-    fn all_files(&self, it: &Done, used: impl Fn(&FileUse) -> Option<Used>) -> Option<Used> {
-        if it.action.kind == ActionKind::Read && !it.is_reading() {
-            return None;
-        }
-        let uses: Option<Vec<Used>> = it.action.files.iter().map(used).collect();
-        uses?.into_iter().max_by_key(|used| used.call)
     }
 
     fn again(&self, it: &Done) -> Option<Used> {
@@ -171,25 +173,26 @@ impl<'a> Later<'a> {
     /// The first use of a file that a search found.
     fn opened(&self, it: &Done) -> Option<Used> {
         let mut first: Option<Used> = None;
-        let mut seen = 0;
+        let mut left = MOST_HITS;
         for text in it.words() {
-            for hit in text.lines().flat_map(hits) {
-                seen += 1;
-                if seen > MOST_HITS {
-                    return first;
+            for hit in text.lines().flat_map(hits).take(left) {
+                left -= 1;
+                if !self.last_parts.contains(last_part(hit)) {
+                    continue;
                 }
-                for path in [join(&it.action.folder, hit), Cow::Borrowed(hit)] {
-                    let changed = self.changed(&path, it.at.0);
-                    let read = self.read(&path, it.at.0);
-                    for used in [changed, read].into_iter().flatten() {
-                        if first.as_ref().is_none_or(|known| used.call < known.call) {
-                            first = Some(Used { file: Some(path.to_string()), ..used });
-                        }
-                    }
-                }
+                let paths = [join(&it.action.folder, hit), Cow::Borrowed(hit)];
+                let found = paths.iter().filter_map(|path| self.first_use(path, it.at.0));
+                first = found.chain(first.take()).min_by_key(|use_of| use_of.call);
             }
         }
         first
+    }
+
+    /// The first use of a file after a row, with its name.
+    fn first_use(&self, path: &str, after: Seq) -> Option<Used> {
+        let both = [self.changed(path, after), self.read(path, after)];
+        let first = both.into_iter().flatten().min_by_key(|it| it.call)?;
+        Some(Used { file: Some(path.to_owned()), ..first })
     }
 
     /// What was done with a file, under each of its names.
@@ -202,6 +205,15 @@ impl<'a> Later<'a> {
     }
 }
 
+/// Of a call on several files, each has to be used; the last use counts.
+fn all_files(it: &Done, use_of: impl Fn(&FileUse) -> Option<Used>) -> Option<Used> {
+    if it.action.kind == ActionKind::Read && !it.is_reading() {
+        return None;
+    }
+    let all: Option<Vec<Used>> = it.action.files.iter().map(use_of).collect();
+    all?.into_iter().max_by_key(|it| it.call)
+}
+
 /// Says whether one path is the other as seen from some folder.
 fn is_same_file(one: &str, other: &str) -> bool {
     let (long, short) = match (is_absolute(one), is_absolute(other)) {
@@ -210,6 +222,10 @@ fn is_same_file(one: &str, other: &str) -> bool {
         _ => return false,
     };
     long.strip_suffix(short).is_some_and(|rest| rest.ends_with('/'))
+}
+
+fn last_part(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or(path)
 }
 
 /// The last two parts of a path; a name alone says too little.

@@ -27,8 +27,10 @@ pub(super) fn line(it: &Done, stored: &ToolResult, used: &Used) -> String {
     let _ = match (it.outcome.is_failed, it.outcome.exit_code) {
         (true, Some(code)) if code != 0 => write!(out, " (failed, exit code {code})"),
         (true, _) => write!(out, " (failed)"),
-        (false, Some(code)) => write!(out, " (exit code {code})"),
-        (false, None) => Ok(()),
+        (false, Some(code)) if it.action.kind == ActionKind::Run => {
+            write!(out, " (exit code {code})")
+        }
+        (false, _) => Ok(()),
     };
     let is_search = matches!(it.action.kind, ActionKind::Search | ActionKind::List);
     let _ = write!(out, "{} {}; ", if is_search { ":" } else { "," }, size(stored));
@@ -113,11 +115,11 @@ fn size(stored: &ToolResult) -> String {
 /// Whether and how a call failed, as far as its result tells.
 pub(super) fn outcome(action: &Action, result: &ToolResult) -> Outcome {
     let may_tell = action.is_command || action.kind == ActionKind::Edit;
-    let texts = result.output.iter().filter_map(|part| match part {
+    let mut texts = result.output.iter().filter_map(|part| match part {
         ToolOutput::Text(text) if may_tell => Some(text),
         _ => None,
     });
-    let exit_code = texts.filter_map(|text| exit_code(text)).next();
+    let exit_code = texts.find_map(|text| exit_code(text));
     Outcome { is_failed: result.is_error || exit_code.is_some_and(|code| code != 0), exit_code }
 }
 

@@ -3,18 +3,18 @@
 use super::SessionState;
 use crate::{
     model::{Pin, PlanId, Revision, RowSet, Timestamp, ViewName},
-    store::{CommitOverlays, Entity, Error, NewPlan, Plan, PlanEnd, PlannedOn, rules},
+    store::{CommitOverlays, Entity, Error, NewPlan, Plan, PlanEnd, PlannedOn, leases, rules},
 };
 
 impl SessionState {
     pub(in super::super) fn prepare(&mut self, prepare: &NewPlan) -> Result<Vec<Plan>, Error> {
         let Some(view) = prepare.plans.first().map(|it| &it.view) else { return Ok(Vec::new()) };
         self.check_planned_at(view, prepare.planned_at)?;
-        rules::check_leases(&prepare.plans, self.plans.iter())?;
+        leases::check_leases(&prepare.plans, &self.plans)?;
         if let Some(taken) = prepare.plans.iter().find(|it| self.plan(&it.id).is_ok()) {
             return Err(rules::misuse(format!("plan `{}` exists already", taken.id)));
         }
-        let plans: Vec<Plan> = prepare.plans.iter().map(rules::made).collect();
+        let plans: Vec<Plan> = prepare.plans.iter().map(leases::made).collect();
         self.plans.extend_from_slice(&plans);
         Ok(plans)
     }
@@ -72,11 +72,11 @@ impl SessionState {
         self.view_mut(&commit.view)?;
         let plans: Vec<Plan> =
             ids.iter().map(|id| self.plan(id).cloned()).collect::<Result<_, _>>()?;
-        rules::check_plans(commit, &plans)?;
+        leases::check_plans(commit, &plans)?;
         let in_force = self.in_force(&commit.view);
         let rows = |it: &Pin| (it.id.clone(), RowSet::of_ranges(vec![it.rows]));
         let pins: Vec<_> = self.pins_of(&commit.view).map(rows).collect();
-        plans.iter().try_for_each(|plan| rules::check_seen(plan, &in_force, &pins))
+        plans.iter().try_for_each(|plan| leases::check_seen(plan, &in_force, &pins))
     }
 
     fn check_planned_at(&mut self, view: &ViewName, planned_at: Revision) -> Result<(), Error> {

@@ -132,11 +132,12 @@ impl Writer {
         }
         let mut ends = Vec::with_capacity(commit.supersedes.len());
         for id in &commit.supersedes {
-            let overlay = match in_force.iter().find(|it| it.rule.id == *id) {
-                Some(standing) => standing.commit_revision,
-                None => self.overlay_in_force(head, &commit.session, id).await?.commit_revision.0,
+            let Some(standing) = in_force.iter().find(|it| it.rule.id == *id) else {
+                self.overlay_in_force(head, &commit.session, id).await?;
+                // It is, in another view.
+                return Err(Error::NotFound(Entity::Overlay(id.to_string())).into());
             };
-            ends.push((overlay, id.clone()));
+            ends.push((standing.commit_revision, id.clone()));
         }
         let rules = in_force.into_iter().map(|it| it.rule).collect();
         rules::check_ranges(&commit.overlays, &commit.supersedes, rules)?;

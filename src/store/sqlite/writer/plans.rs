@@ -15,7 +15,7 @@ use super::{
 use crate::{
     codec::overlay::kind_to_pb,
     model::{OverlayId, PinId, PlanId, RowSet},
-    store::{CommitOverlays, NewPlan, Plan, Prepared, SessionRef, rules},
+    store::{CommitOverlays, NewPlan, Plan, Prepared, SessionRef, leases},
 };
 
 /// What is answered to a repeated preparation: the plans' ids.
@@ -36,7 +36,7 @@ impl Writer {
             let plans = read::get_plans(&mut self.conn, &prepare.session, &ids).await?;
             return Ok(Prepared { plans, replayed: true });
         }
-        let plans: Vec<Plan> = prepare.plans.iter().map(rules::made).collect();
+        let plans: Vec<Plan> = prepare.plans.iter().map(leases::made).collect();
         let Some(first) = plans.first() else {
             return Ok(Prepared { plans, replayed: false });
         };
@@ -48,7 +48,7 @@ impl Writer {
         let earliest = plans.iter().map(|it| it.create_time).min().unwrap_or_default();
         let known =
             read::list_plans(&mut self.conn, &prepare.session, &first.view, earliest).await?;
-        rules::check_leases(&plans, known.iter())?;
+        leases::check_leases(&plans, &known)?;
         let ids: Vec<&str> = plans.iter().map(|it| it.id.as_str()).collect();
         let request = prepare.request.as_ref();
         let statement = sqlx::query(statements::PREPARE)
@@ -105,12 +105,12 @@ impl Writer {
         in_force: &[Standing],
     ) -> Result<(), Failure> {
         let plans = read::get_plans(&mut self.conn, &commit.session, plans).await?;
-        rules::check_plans(commit, &plans)?;
+        leases::check_plans(commit, &plans)?;
         let pins = read::list_pins(&mut self.conn, &commit.session, &commit.view).await?;
         let pins: Vec<(PinId, RowSet)> =
             pins.into_iter().map(|it| (it.id, RowSet::of_ranges(vec![it.rows]))).collect();
         let in_force: Vec<_> = in_force.iter().map(|it| it.rule.clone()).collect();
-        Ok(plans.iter().try_for_each(|plan| rules::check_seen(plan, &in_force, &pins))?)
+        Ok(plans.iter().try_for_each(|plan| leases::check_seen(plan, &in_force, &pins))?)
     }
 }
 

@@ -1,0 +1,117 @@
+//! I8: what a view showed at a revision is shown again, byte for byte.
+
+use std::sync::Arc;
+
+use concertina::{
+    model::Overlay,
+    service::{ContextInput, ContextOutput, Ctx, get_context},
+    store::{
+        Store,
+        memory::MemoryStore,
+        sqlite::{Options, SqliteStore},
+    },
+};
+use proptest::{prelude::*, sample::select};
+
+use super::life::{Deed, Life, Seen, deeds};
+
+/// Asks for the revision of each context that was seen, and compares.
+pub(super) async fn shows_again(ctx: &Ctx, seen: &[Seen]) {
+    for Seen { input, output } in seen {
+        let input = ContextInput { at_revision: Some(output.revision.0), ..input.clone() };
+        let past = get_context(ctx, input).await.unwrap();
+        assert_same(&past, output);
+    }
+}
+
+#[track_caller]
+fn assert_same(past: &ContextOutput, then: &ContextOutput) {
+    let at = format!("{} at {} ({})", then.view, then.revision, then.fingerprint);
+    assert!(past.body == then.body, "other bytes: {at}\n{:?}\n{:?}", past.body, then.body);
+    assert_eq!(past.revision, then.revision, "{at}");
+    assert_eq!(past.origins, then.origins, "{at}");
+    assert_eq!(past.budget, then.budget, "{at}");
+    assert_eq!(past.repairs, then.repairs, "{at}");
+    assert_eq!(past.rounds_in_flight, then.rounds_in_flight, "{at}");
+    let overlays = |of: &ContextOutput| -> Vec<Overlay> {
+        of.overlays.iter().map(|it| Overlay::clone(it)).collect()
+    };
+    assert_eq!(overlays(past), overlays(then), "{at}");
+    let sizes = |of: &ContextOutput| -> Vec<_> {
+        let stages = of.stages.iter();
+        stages.map(|it| (it.stage.clone(), it.tokens_before, it.tokens_after)).collect()
+    };
+    assert_eq!(sizes(past), sizes(then), "{at}");
+    assert!(past.preview, "nothing was committed for it");
+    let digest = |of: &ContextOutput| of.fingerprint.rsplit(':').next().unwrap().to_owned();
+    assert_eq!(digest(past), digest(then), "{at}");
+    assert!(past.fingerprint.starts_with("1p:"), "its usage does not calibrate");
+}
+
+fn block_on<T>(work: impl Future<Output = T>) -> T {
+    tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(work)
+}
+
+/// Lives over a store. Returns what was seen, which is shown again already.
+async fn lives(store: Arc<dyn Store>, preset: &str, window: i64, deeds: Vec<Deed>) -> Vec<Seen> {
+    let mut life = Life::start(store, preset, window).await;
+    for deed in deeds {
+        life.live(deed).await;
+    }
+    shows_again(&life.ctx, &life.seen).await;
+    life.seen
+}
+
+async fn in_memory(preset: &str, window: i64, deeds: Vec<Deed>) {
+    let store = Arc::new(MemoryStore::new());
+    let seen = lives(store.clone(), preset, window, deeds).await;
+    // Nothing that is kept of the session beside the store is needed for it.
+    shows_again(&Ctx::new(store), &seen).await;
+}
+
+async fn on_disk(preset: &str, window: i64, deeds: Vec<Deed>) {
+    let dir = tempfile::tempdir().unwrap();
+    let open = || async { SqliteStore::open(dir.path(), Options::default()).await.unwrap() };
+    let store = Arc::new(open().await);
+    let seen = lives(store.clone(), preset, window, deeds).await;
+    store.close().await;
+    let store = Arc::new(open().await);
+    shows_again(&Ctx::new(store.clone()), &seen).await;
+    store.close().await;
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig {
+        cases: 40,
+        max_shrink_iters: 400,
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    })]
+
+    #[test]
+    fn i8_every_revision_shows_what_it_showed(
+        preset in select(vec!["default", "cascade", "teaching"]),
+        window in select(vec![1500, 3000, 8000]),
+        deeds in deeds(24),
+    ) {
+        block_on(in_memory(preset, window, deeds));
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig {
+        cases: 10,
+        max_shrink_iters: 100,
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    })]
+
+    #[test]
+    fn i8_every_revision_shows_what_it_showed_after_a_restart(
+        preset in select(vec!["default", "cascade", "teaching"]),
+        window in select(vec![1500, 3000, 8000]),
+        deeds in deeds(24),
+    ) {
+        block_on(on_disk(preset, window, deeds));
+    }
+}
