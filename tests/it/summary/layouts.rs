@@ -88,7 +88,9 @@ fn r70_turns_keep_their_boundaries() {
 fn r70_a_span() {
     looks(
         "span",
-        &expect![[r#"Asked: "The table lists high water twice. Please fix it, but don't touch the charts."; → The root cause is that the day has 25 hours. I decided to count in UTC instead of local time, because clocks change; "good, go on". Changed: tidebook/calendar.py: edited (Now count in UTC). Failed: `pytest tests/test_calendar.py` failed (exit 1: E AssertionError: assert 4 == 5), later passed. Open: [ ] Write the changelog. State: Days are counted in UTC now, and all five tests pass. Also: done: Fix the days."#]],
+        &expect![[
+            r#"Asked: "The table lists high water twice. Please fix it, but don't touch the charts."; → The root cause is that the day has 25 hours. I decided to count in UTC instead of local time, because clocks change; "good, go on". Changed: tidebook/calendar.py: edited (Now count in UTC). Failed: `pytest tests/test_calendar.py` failed (exit 1: E AssertionError: assert 4 == 5), later passed. Open: [ ] Write the changelog. State: Days are counted in UTC now, and all five tests pass. Also: done: Fix the days."#
+        ]],
     );
 }
 
@@ -96,7 +98,9 @@ fn r70_a_span() {
 fn r72_one_line() {
     looks(
         "one_line",
-        &expect![[r#"Asked: "The table lists high water twice. Please fix it, but don't touch the charts."; → The root cause is that the day has 25 hours. I decided to count in…; "good, go on". Changed: tidebook/calendar.py: edited (Now count in UTC). Failed: `pytest tests/test_calendar.py` failed (exit 1), later passed. Open: [ ] Write the changelog. State: Days are counted in UTC now, and all five tests pass. Decided: I decided to count in UTC instead of local time, because clocks change."#]],
+        &expect![[
+            r#"Asked: "The table lists high water twice. Please fix it, but don't touch the charts."; → The root cause is that the day has 25 hours. I decided to count in…; "good, go on". Changed: tidebook/calendar.py: edited (Now count in UTC). Failed: `pytest tests/test_calendar.py` failed (exit 1), later passed. Open: [ ] Write the changelog. State: Days are counted in UTC now, and all five tests pass. Decided: I decided to count in UTC instead of local time, because clocks change."#
+        ]],
     );
 }
 
