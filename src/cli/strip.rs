@@ -423,7 +423,7 @@ mod tests {
     fn many_blocks_lose_their_words_and_then_go_on_in_the_next_line() {
         let many = |count: i64| -> Vec<v1::Overlay> {
             let one =
-                |at| fold(&at.to_string(), Kind::Collapse, &[range(at * 10 + 1, at * 10 + 9)]);
+                |at: i64| fold(&at.to_string(), Kind::Collapse, &[range(at * 10 + 1, at * 10 + 9)]);
             (0..count).map(one).collect()
         };
         check(

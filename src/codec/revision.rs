@@ -95,3 +95,77 @@ fn change_from_pb(change: C) -> Result<Change, Error> {
         },
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+    use crate::model::{ContextItem, Pin, PinId, Placement, SeqRange, Timestamp, View, WireFormat};
+
+    fn pin() -> Pin {
+        Pin {
+            id: PinId::new("p"),
+            view: ViewName::new("side"),
+            rows: SeqRange { first: Seq(3), last: Seq(5) },
+            reason: "why".into(),
+            author: "ann".into(),
+            create_time: Timestamp { seconds: 7, nanos: 9 },
+            since: Revision::default(),
+            until: None,
+        }
+    }
+
+    fn view() -> View {
+        View {
+            name: ViewName::new("side"),
+            preset: "off".into(),
+            overrides_json: Bytes::from_static(b"{}"),
+            policy_json: Bytes::from_static(br#"{"a":1}"#),
+            model: None,
+            reductions_revision: Revision::default(),
+        }
+    }
+
+    fn item() -> ContextItem {
+        ContextItem {
+            name: "rules".into(),
+            placement: Placement::Tools,
+            content: Bytes::from_static(b"[]"),
+            format: Some(WireFormat::OpenAiChat),
+            view: Some(ViewName::new("side")),
+            tokens: 0,
+        }
+    }
+
+    #[test]
+    fn a_change_comes_back_as_it_was() {
+        let labels = BTreeMap::from([("a".to_owned(), "b".to_owned())]);
+        let without_content = ContextItem { content: Bytes::new(), ..item() };
+        for (change, expected) in [
+            (Change::Pinned(pin()), None),
+            (Change::Unpinned(pin()), None),
+            (Change::ViewSet(Box::new(view())), None),
+            (Change::ViewDeleted(ViewName::new("side")), None),
+            (Change::SessionUpdated { display_name: "n".into(), labels }, None),
+            (Change::Appended { first: Seq(1), last: Seq(2), lane: "l".into() }, None),
+            (Change::ItemSet(Box::new(item())), Some(Change::ItemSet(Box::new(without_content)))),
+        ] {
+            let time = Timestamp { seconds: 1, nanos: 2 };
+            let entry = RevisionEntry { revision: Revision(4), time, author: "bob".into(), change };
+            let message = to_pb(&entry, &SessionId::new("s"));
+            assert_eq!(size(&entry, &SessionId::new("s")), message.encoded_len());
+            let change = expected.unwrap_or_else(|| entry.change.clone());
+            assert_eq!(from_pb(message).unwrap(), RevisionEntry { change, ..entry });
+        }
+    }
+
+    #[test]
+    fn a_change_of_nothing_is_told() {
+        let empty = pb::Revision { revision: 1, ..Default::default() };
+        assert_eq!(from_pb(empty).unwrap_err().field, "change");
+        let rowless =
+            pb::Revision { change: Some(C::Pinned(pb::Pin::default())), ..Default::default() };
+        assert_eq!(from_pb(rowless).unwrap_err().field, "pinned.rows");
+    }
+}

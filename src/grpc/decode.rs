@@ -11,9 +11,10 @@ use crate::{
     proto::v1 as pb,
     service::{
         AppendTurn, ClearInput, CommitCollapseInput, ContentInput, ContextInput, ContextItemInput,
-        Countable, CreateCollapseInput, CreateSession, Error, Fields, ListOverlaysInput,
-        ListRevisions, ListSessions, ModelInput, Payload, PinInput, PrepareCollapseInput,
-        ReadContent, ReadHistory, Result, RollbackInput, SetViewInput, SnipInput, UpdateSession,
+        Countable, CreateCollapseInput, CreateSession, Error, Fields, ForkSession,
+        ListOverlaysInput, ListRevisions, ListSessions, ModelInput, Payload, PinInput,
+        PrepareCollapseInput, ReadContent, ReadHistory, Result, RollbackInput, SetViewInput,
+        SnipInput, UpdateSession,
     },
 };
 
@@ -27,6 +28,16 @@ pub(super) fn create_session(request: pb::CreateSessionRequest) -> CreateSession
         overrides_json: policy.overrides_json,
         model: model(request.model),
         parent_session_id: request.parent_session_id,
+        request_id: request.request_id,
+    }
+}
+
+pub(super) fn fork_session(request: pb::ForkSessionRequest) -> ForkSession {
+    ForkSession {
+        session_id: request.session_id,
+        new_session_id: request.new_session_id,
+        seq: request.seq,
+        display_name: request.display_name,
         request_id: request.request_id,
     }
 }

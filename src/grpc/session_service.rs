@@ -221,9 +221,13 @@ impl pb::session_service_server::SessionService for Sessions {
 
     async fn fork_session(
         &self,
-        _: Request<pb::ForkSessionRequest>,
+        request: Request<pb::ForkSessionRequest>,
     ) -> Result<Response<pb::ForkSessionResponse>, Status> {
-        Err(unimplemented())
+        let input = decode::fork_session(request.into_inner());
+        let forked = service::fork_session(&self.ctx, input).await;
+        let forked = forked.map_err(|err| self.told(&err))?;
+        let session = Some(codec::session::to_pb(&forked));
+        Ok(Response::new(pb::ForkSessionResponse { session }))
     }
 
     async fn recover_context(

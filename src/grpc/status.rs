@@ -362,11 +362,12 @@ mod tests {
     }
 
     #[test]
-    fn only_a_busy_server_says_when_to_try_again() {
+    fn only_what_passes_by_itself_says_when_to_try_again() {
         let ids = CountingSource::default();
         for err in one_of_each() {
             let retry = of(&err, &ids).get_details_retry_info().is_some();
-            assert_eq!(retry, matches!(err, Error::Overloaded), "{err}");
+            let is_later = matches!(err, Error::Overloaded | Error::RangeLeased { .. });
+            assert_eq!(retry, is_later, "{err}");
         }
     }
 

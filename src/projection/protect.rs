@@ -20,6 +20,16 @@ pub(crate) struct Protected {
 }
 
 impl Protected {
+    /// Those that the last resort spares too, as long as it can. What is being
+    /// summarized is not among them: it is about to go anyway.
+    pub(crate) fn lasting(&self) -> BTreeSet<Seq> {
+        [&self.newest_requests, &self.pinned, &self.unanswered]
+            .into_iter()
+            .flatten()
+            .copied()
+            .collect()
+    }
+
     /// All of them.
     pub(crate) fn all(&self) -> BTreeSet<Seq> {
         [&self.newest_requests, &self.pinned, &self.unanswered, &self.leased]

@@ -9,7 +9,8 @@ use crate::store;
 ///
 /// # Errors
 ///
-/// [`super::Error::InvalidField`], [`super::Error::SessionNotFound`].
+/// * [`super::Error::InvalidField`], [`super::Error::SessionNotFound`].
+/// * [`super::Error::SessionHasForks`] while forks share its rows.
 pub async fn delete_session(ctx: &Ctx, session_id: &str) -> Result<()> {
     let mut fields = Fields::new();
     let session = fields.session("session_id", session_id);

@@ -55,15 +55,11 @@ pub async fn list_sessions(ctx: &Ctx, input: ListSessions) -> Result<ListedSessi
     fields.finish()?;
     let query = query(&input);
     let after = query.key(&input.page_token)?.map(|key| decode_key(&key)).transpose()?;
-    if !input.fork_origin_session_id.is_empty() {
-        // Nothing forks yet, so nothing is a fork.
-        return Ok(ListedSessions::default());
-    }
     let filter = SessionFilter {
         namespace: Namespace::DEFAULT.to_owned(),
         labels: input.labels,
         parent_session_id: input.parent_session_id,
-        fork_origin_session_id: String::new(),
+        fork_origin_session_id: input.fork_origin_session_id,
     };
     // One more than asked: it tells whether there is another page.
     let mut sessions = ctx.store.list_sessions(&filter, Page { limit: limit + 1, after }).await?;

@@ -99,7 +99,12 @@ pub(super) async fn locked(
     let live = ctx.live.get(session);
     let state = Arc::clone(&live.state).lock_owned().await;
     match ctx.store.get_session(session).await {
-        Ok(known) => Ok((state, known)),
+        Ok(known) => {
+            if state.session.is_none() {
+                ctx.live.weigh(session, state.bytes());
+            }
+            Ok((state, known))
+        }
         Err(err) => {
             let err = Error::from(err);
             if matches!(err, Error::SessionNotFound(_)) {

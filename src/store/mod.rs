@@ -90,7 +90,7 @@ pub trait Store: Send + Sync {
     /// # Errors
     ///
     /// * [`Error::NotFound`] where the session is not there.
-    /// * [`Error::HasForks`] while forks share its rows.
+    /// * [`Error::HasForks`] while forks share its rows; it names up to ten.
     async fn delete_session(&self, session: &SessionRef) -> Result<(), Error>;
 
     /// Sets, replaces or (with empty content) removes a context item.
@@ -248,8 +248,11 @@ pub trait Store: Send + Sync {
     ///
     /// Rows are shared, not copied: neither session changes what the other
     /// shows. Overlays, pins, views and items keep their ids and revisions; new
-    /// revisions go on from there. Returns true beside it where this answers a
-    /// retry.
+    /// revisions go on from there. Pairing goes on from the last shared row: a
+    /// round that a later one settled is in flight, and an answer that a later
+    /// one gave has not come. Labels and parent are the origin's as they are
+    /// now, and so is the name where none is given. Returns true beside it where
+    /// this answers a retry.
     ///
     /// # Errors
     ///

@@ -10,6 +10,9 @@ use crate::{
 /// How long a request id is remembered at least, in seconds.
 const REQUEST_LIFE_SECONDS: i64 = 24 * 60 * 60;
 
+/// How many forks are named where they keep a session from being deleted.
+pub(super) const FORKS_TOLD: usize = 10;
+
 /// A moment as every backend keeps it: to the microsecond.
 pub(super) fn kept(at: Timestamp) -> Timestamp {
     Timestamp::from_micros(at.as_micros())

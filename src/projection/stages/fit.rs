@@ -27,7 +27,7 @@ pub(crate) fn run(bench: &mut Bench<'_>) -> Result<(), &'static str> {
     let aim = share_of(bench.facts.window.limit(), bench.facts.policy.fit.until_ratio)
         .min(bench.facts.window.fit_limit(bench.facts.policy));
     let protected = protected(bench);
-    snip_oldest(bench, aim, &protected.all());
+    snip_oldest(bench, aim, &protected.lasting());
     if !fits(bench) {
         // Pins and rounds that may still be answered give way; the newest
         // requests do not.

@@ -15,14 +15,14 @@ use async_trait::async_trait;
 
 use self::session::SessionState;
 use super::{
-    Append, Appended, CommitOverlays, Committed, DeleteView, Entity, Error, ItemAt, NewPin,
-    NewPlan, NewSession, Page, Plan, Prepared, Readiness, RequestKey, RollbackOverlay, RolledBack,
-    RowsQuery, SessionFilter, SessionRef, SetItem, SetView, StateAt, Store, Unpin, UpdateSession,
-    rules,
+    Append, Appended, CommitOverlays, Committed, DeleteView, Entity, Error, ForkSession, ItemAt,
+    NewPin, NewPlan, NewSession, Page, Plan, Prepared, Readiness, RequestKey, RollbackOverlay,
+    RolledBack, RowsQuery, SessionFilter, SessionRef, SetItem, SetView, StateAt, Store, Unpin,
+    UpdateSession, rules,
 };
 use crate::model::{
     ContextItem, Overlay, OverlayId, Pin, PinId, PlanId, Revision, RevisionEntry, Row, Seq,
-    Session, Timestamp, View, ViewName,
+    Session, SessionId, Timestamp, View, ViewName,
 };
 
 /// Keeps everything in memory.
@@ -83,6 +83,16 @@ impl State {
 
     fn session_mut(&mut self, session: &SessionRef) -> Result<&mut SessionState, Error> {
         self.sessions.get_mut(&key(session)).ok_or_else(|| not_found(session))
+    }
+
+    /// Some of the sessions that share its rows, by id.
+    fn forks_of(&self, session: &SessionRef) -> Vec<String> {
+        let is_fork = |it: &&Session| {
+            it.namespace == session.namespace
+                && it.fork_origin.as_ref().is_some_and(|origin| origin.session_id == session.id)
+        };
+        let forks = self.sessions.values().map(SessionState::session).filter(is_fork);
+        forks.take(rules::FORKS_TOLD).map(|it| it.id.to_string()).collect()
     }
 
     fn known(&self, scope: &RequestScope, request: &RequestKey) -> Result<Option<Answer>, Error> {
@@ -183,6 +193,10 @@ impl Store for MemoryStore {
     async fn delete_session(&self, session: &SessionRef) -> Result<(), Error> {
         let mut state = self.write()?;
         let (namespace, id) = key(session);
+        let forks = state.forks_of(session);
+        if !forks.is_empty() {
+            return Err(Error::HasForks(forks));
+        }
         state
             .sessions
             .remove(&(namespace.clone(), id.clone()))
@@ -372,6 +386,29 @@ impl Store for MemoryStore {
         self.write()?.session_mut(session)?.abandon_plans(plans)
     }
 
+    async fn fork_session(&self, fork: ForkSession) -> Result<(Session, bool), Error> {
+        let mut state = self.write()?;
+        let SessionRef { namespace, .. } = fork.origin.clone();
+        let new = SessionRef { namespace, id: fork.id.clone() };
+        let scope = fork.request.as_ref().map(|it| namespace_scope(&new, it));
+        if let (Some(request), Some(scope)) = (&fork.request, &scope)
+            && let Some(Answer::Created(id)) = state.known(scope, request)?
+        {
+            let made = SessionRef { id: SessionId::new(&id), ..new };
+            return Ok((state.session(&made)?.session().clone(), true));
+        }
+        let forked = state.session(&fork.origin)?.fork(&fork)?;
+        if state.sessions.contains_key(&key(&new)) {
+            return Err(Error::AlreadyExists(new.id.to_string()));
+        }
+        if let (Some(request), Some(scope)) = (&fork.request, scope) {
+            state.remember(scope, request, Answer::Created(new.id.to_string()), fork.at);
+        }
+        let session = forked.session().clone();
+        state.sessions.insert(key(&new), forked);
+        Ok((session, false))
+    }
+
     async fn calibrations(&self, namespace: &str) -> Result<Vec<(String, f64)>, Error> {
         let state = self.read()?;
         let of_namespace = state.calibrations.iter().filter(|((it, _), _)| it == namespace);
@@ -414,4 +451,9 @@ fn is_asked_for(session: &Session, filter: &SessionFilter) -> bool {
         && filter.labels.iter().all(bears)
         && (filter.parent_session_id.is_empty()
             || session.parent_session_id == filter.parent_session_id)
+        && (filter.fork_origin_session_id.is_empty()
+            || session
+                .fork_origin
+                .as_ref()
+                .is_some_and(|it| it.session_id.as_str() == filter.fork_origin_session_id))
 }

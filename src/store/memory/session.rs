@@ -1,5 +1,6 @@
 //! One session in memory, and every change of it.
 
+mod fork;
 mod past;
 mod pins;
 mod plans;

@@ -4,8 +4,9 @@ use super::{content::Packed, error::Shared, queue::Reply};
 use crate::{
     model::{Pin, PlanId, Revision, Session, Timestamp, View},
     store::{
-        Append, Appended, CommitOverlays, Committed, DeleteView, NewPin, NewPlan, NewSession,
-        Prepared, RollbackOverlay, RolledBack, SessionRef, SetItem, SetView, Unpin, UpdateSession,
+        Append, Appended, CommitOverlays, Committed, DeleteView, ForkSession, NewPin, NewPlan,
+        NewSession, Prepared, RollbackOverlay, RolledBack, SessionRef, SetItem, SetView, Unpin,
+        UpdateSession,
     },
 };
 
@@ -13,6 +14,7 @@ use crate::{
 #[derive(Debug)]
 pub(super) enum Command {
     Create(Box<NewSession>, Reply<(Session, bool)>),
+    Fork(ForkSession, Reply<(Session, bool)>),
     Update(UpdateSession, Reply<Session>),
     Delete(SessionRef, Reply<()>),
     SetItem(SetItem, Packed, Reply<Revision>),
@@ -88,7 +90,7 @@ impl Command {
             let _ = reply.send(Err(failure.clone().classify()));
         }
         match self {
-            Self::Create(_, reply) => tell(reply, failure),
+            Self::Create(_, reply) | Self::Fork(_, reply) => tell(reply, failure),
             Self::Update(_, reply) => tell(reply, failure),
             Self::Delete(_, reply)
             | Self::Calibrate { reply, .. }

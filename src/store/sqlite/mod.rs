@@ -32,9 +32,9 @@ use self::{
     queue::Sender,
 };
 use super::{
-    Append, Appended, CommitOverlays, Committed, DeleteView, Entity, Error, ItemAt, NewPin,
-    NewPlan, NewSession, Page, Plan, Prepared, Readiness, RollbackOverlay, RolledBack, RowsQuery,
-    SessionFilter, SessionRef, SetItem, SetView, StateAt, Store, Unpin, UpdateSession,
+    Append, Appended, CommitOverlays, Committed, DeleteView, Entity, Error, ForkSession, ItemAt,
+    NewPin, NewPlan, NewSession, Page, Plan, Prepared, Readiness, RollbackOverlay, RolledBack,
+    RowsQuery, SessionFilter, SessionRef, SetItem, SetView, StateAt, Store, Unpin, UpdateSession,
 };
 use crate::model::{
     ContextItem, Overlay, OverlayId, Pin, PlanId, Revision, RevisionEntry, Row, Session, Timestamp,
@@ -274,6 +274,10 @@ impl Store for SqliteStore {
     async fn abandon_plans(&self, session: &SessionRef, plans: &[PlanId]) -> Result<(), Error> {
         let (session, plans) = (session.clone(), plans.to_vec());
         self.commands()?.ask(0, |reply| Command::Abandon(session, plans, reply)).await
+    }
+
+    async fn fork_session(&self, fork: ForkSession) -> Result<(Session, bool), Error> {
+        self.commands()?.ask(0, |reply| Command::Fork(fork, reply)).await
     }
 
     async fn calibrations(&self, namespace: &str) -> Result<Vec<(String, f64)>, Error> {

@@ -33,9 +33,18 @@ async fn no_table_is_searched_from_end_to_end() {
     let mut opened = open::open(dir.path(), &Options::default()).await.unwrap();
     for statement in [
         statements::LIST_REVISIONS,
+        statements::LIST_REVISIONS_OF_FORK,
         statements::VIEWS_SET,
         statements::ITEMS_SET,
         statements::VIEW_AT,
+        statements::VIEW_AT_OF_FORK,
+        statements::READ_ROWS,
+        statements::READ_SHARED_ROWS,
+        statements::READ_SHARED_ROWS_REVERSED,
+        statements::CALLS_BY_ID,
+        statements::CALLS_BY_ID_OF_FORK,
+        statements::FORK_POINT_OF_FORK,
+        statements::FORKS,
         statements::OVERLAYS_AT,
         statements::LIST_OVERLAYS,
         statements::LIST_ALL_OVERLAYS,

@@ -99,7 +99,7 @@ impl Reader {
     fn piece(&mut self, piece: &str, draft: &mut Draft) {
         let piece = piece.trim().trim_end_matches(['.', ';']).trim();
         let has_words = piece.chars().any(char::is_alphanumeric);
-        if !has_words || piece == "none" {
+        if !has_words || piece == "none" || is_prompt(piece) {
             return;
         }
         let may_be_asked =
@@ -113,7 +113,7 @@ impl Reader {
                 source: self.source,
             });
         } else if let Some(todo) = boxes(piece).pop() {
-            self.todos.push(todo);
+            self.todo(todo, draft);
         } else if let Some((path, label)) = file(piece, self.part) {
             draft.files.carried(path, label, self.at);
         } else {
@@ -125,7 +125,7 @@ impl Reader {
         let text = flat(piece, 600);
         let part = match self.part {
             Some(Part::Todo) => {
-                self.todos.push(Todo { text, status: Status::Open });
+                self.todo(Todo { text, status: Status::Open }, draft);
                 return;
             }
             Some(Part::Decision) => Some(Kind::Decision),
@@ -148,10 +148,34 @@ impl Reader {
         if part == Part::File {
             return;
         }
+        self.carry(part, text, draft);
+    }
+
+    /// What was open when an agent retold its conversation may be done since.
+    fn todo(&mut self, todo: Todo, draft: &mut Draft) {
+        if self.source == Source::Summary {
+            self.todos.push(todo);
+        } else if todo.status.is_open() {
+            self.carry(Part::Activity, format!("open then: {}", todo.text), draft);
+        }
+    }
+
+    fn carry(&self, part: Part, text: String, draft: &mut Draft) {
         if draft.facts.carried.len() < MOST_PIECES {
             draft.facts.carried.push(Carried { at: self.at, part, text });
         }
     }
+}
+
+/// What an agent tells itself to do with its summary.
+fn is_prompt(piece: &str) -> bool {
+    const PROMPTS: [&str; 4] = [
+        "continue the conversation from where",
+        "read the full transcript at",
+        "being continued from a previous",
+        "covers the earlier portion of the conversation",
+    ];
+    PROMPTS.iter().any(|it| has(piece, it))
 }
 
 /// `"words"`, with what stands behind them left out.

@@ -182,7 +182,7 @@ impl<'a> Walk<'a> {
 
     fn remarks(&mut self, text: &str, at: At, speaker: Speaker) {
         for sentence in prose::sentences(text) {
-            let lower = sentence.to_lowercase();
+            let lower = sentence.to_lowercase().replace('’', "'");
             let kinds = [
                 (Kind::Decision, prose::decision(&lower)),
                 (Kind::Constraint, speaker.weigh(Speaker::User, prose::constraint(&lower))),

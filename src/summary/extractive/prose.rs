@@ -129,8 +129,28 @@ pub(super) fn finding(sentence: &str) -> u32 {
     if !is_of_length(sentence) || sentence.ends_with('?') || sentence.ends_with(':') {
         return 0;
     }
+    // A bare name or address, and what somebody is only about to do.
+    if sentence.split_whitespace().nth(3).is_none() {
+        return 0;
+    }
+    const PLANS: [&str; 12] = [
+        "let me",
+        "now ",
+        "i'll ",
+        "i'm ",
+        "i will",
+        "next ",
+        "also need",
+        "first ",
+        "let's",
+        "good",
+        "then ",
+        "i need",
+    ];
+    let is_plan = PLANS.iter().any(|it| sentence.starts_with(it));
     let has_value = sentence.as_bytes().windows(2).any(|it| it.iter().all(u8::is_ascii_digit));
-    weigh(sentence, WORDS) + u32::from(has_value) + u32::from(sentence.contains('`'))
+    let told = weigh(sentence, WORDS) + u32::from(has_value) + u32::from(sentence.contains('`'));
+    if is_plan { told.saturating_sub(2) } else { told }
 }
 
 /// How much a user's sentence, in lower case, says about what is demanded or
@@ -184,6 +204,8 @@ mod tests {
         );
         assert_eq!(decision("Now I will edit the file and run it."), 0);
         assert!(finding("the root cause is the cache of `go-git`.") >= 4);
+        assert_eq!(finding("let me check the `state` of port 80 first."), 0);
+        assert_eq!(finding("https://example.com/pull/1586"), 0);
         assert!(constraint("never push to main.") > 0);
         assert_eq!(last_question("Done. Shall I commit?\n"), Some("Shall I commit?".to_owned()));
     }

@@ -9,4 +9,4 @@ mod formats;
 mod limits;
 mod order;
 mod pairing;
-mod support;
+pub(crate) mod support;

@@ -7,6 +7,7 @@ mod bad_input;
 mod collapse;
 mod content;
 mod context;
+mod forks;
 mod items;
 mod pins;
 pub(crate) mod remote_store;

@@ -80,11 +80,11 @@ async fn pinned_rows_stay_and_a_pin_outlives_a_restart() {
     assert_eq!(pin.rows, Some(pb::SeqRange { first_seq: 1, last_seq: 1 }));
     assert_eq!((&*pin.view, &*pin.reason, &*pin.author), ("main", "the task", "ann"));
     assert!(pin.create_time.is_some());
-    assert_eq!(pins(&mut collapses).await, [pin.clone()]);
+    assert_eq!(pins(&mut collapses).await, std::slice::from_ref(&pin));
 
     let server = server.restart().await;
     let (mut client, mut collapses) = (server.client().await, server.collapses().await);
-    assert_eq!(pins(&mut collapses).await, [pin.clone()]);
+    assert_eq!(pins(&mut collapses).await, std::slice::from_ref(&pin));
     let shown = context(&mut client).await;
     assert!(shows(&shown, 1) && !shows(&shown, 2) && !shown.overlays.is_empty());
 

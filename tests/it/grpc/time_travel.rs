@@ -294,7 +294,7 @@ async fn overlays_of_then_are_shown_as_they_were_and_may_be_opened() {
     let past = get(client, past).await.unwrap();
     assert_eq!(past.messages_json.len(), 5);
     assert!(past.messages_json[0].starts_with(br#"{"role":"user","content":"[gone]"#));
-    assert_eq!(past.overlays, [overlay.clone()], "in force, whole");
+    assert_eq!(past.overlays, std::slice::from_ref(&overlay), "in force, whole");
     let triggers: Vec<&str> = past.stages.iter().map(|it| it.trigger.as_str()).collect();
     assert!(triggers.iter().all(|it| ["always", "at_revision"].contains(it)), "{triggers:?}");
     assert_eq!(past.budget.unwrap().history, whole.budget.unwrap().history);

@@ -21,7 +21,6 @@ async fn methods_of_later_work_say_so() {
     let server = TestServer::start().await;
     let mut sessions = server.client().await;
     unimplemented!(sessions:
-        fork_session(ForkSessionRequest),
         recover_context(RecoverContextRequest),
         search_history(SearchHistoryRequest),
         watch_session(WatchSessionRequest),

@@ -3,8 +3,11 @@
 use std::sync::Arc;
 
 use concertina::{
-    model::Overlay,
-    service::{ContextInput, ContextOutput, Ctx, get_context},
+    model::{Block, Overlay, Placement, Role},
+    service::{
+        ContextInput, ContextItemInput, ContextOutput, Ctx, RollbackInput, get_context,
+        rollback_overlay, set_context_item,
+    },
     store::{
         Store,
         memory::MemoryStore,
@@ -13,7 +16,11 @@ use concertina::{
 };
 use proptest::{prelude::*, sample::select};
 
-use super::life::{Deed, Life, Seen, deeds};
+use super::{
+    between::Between,
+    life::{Deed, Life, SESSION, Seen, deeds, in_force},
+};
+use crate::projection::{generate::Event, support::message};
 
 /// Asks for the revision of each context that was seen, and compares.
 pub(super) async fn shows_again(ctx: &Ctx, seen: &[Seen]) {
@@ -78,6 +85,60 @@ async fn on_disk(preset: &str, window: i64, deeds: Vec<Deed>) {
     let store = Arc::new(open().await);
     shows_again(&Ctx::new(store.clone()), &seen).await;
     store.close().await;
+}
+
+fn words() -> Deed {
+    let message = message(Role::User, vec![Block::text("some words")]);
+    Deed::Event(Event::Append(Box::new(message)))
+}
+
+fn item(words: usize) -> Deed {
+    Deed::SetItem { name: "rules", placement: Placement::UserContext, words, view: "" }
+}
+
+/// What is written while a context is put together is in the next one: else its
+/// revision would show something else later.
+#[tokio::test]
+async fn i8_a_context_holds_nothing_that_came_after_its_revision() {
+    let store = Arc::new(Between::default());
+    let mut life = Life::start(store.clone(), "off", 100_000).await;
+    // Somebody of whom the first one is not told.
+    let other = Ctx::new(store.inner.clone());
+    for deed in [words(), words(), words(), Deed::Event(Event::Snip(0, 0))] {
+        life.live(deed).await;
+    }
+    let snip = in_force(&other, "main").await.unwrap().remove(0).to_string();
+    let ask = || Deed::Ask { view: 0, format: 1, lane: "" };
+
+    life.live(item(1)).await;
+    let ctx = other.clone();
+    store.then(Box::new(move || Box::pin(set_rules(ctx))));
+    life.live(ask()).await;
+
+    life.live(Deed::Pin { view: 0, at: 999, rows: 1 }).await;
+    let ctx = other.clone();
+    store.then(Box::new(move || Box::pin(roll_back(ctx, snip))));
+    life.live(ask()).await;
+
+    assert_eq!((life.seen.len(), life.done), (2, 8));
+    assert_eq!(in_force(&other, "main").await.unwrap(), [], "it was rolled back meanwhile");
+    shows_again(&other, &life.seen).await;
+}
+
+async fn set_rules(ctx: Ctx) {
+    let item = ContextItemInput {
+        name: "rules".into(),
+        placement: Some(Placement::UserContext),
+        content: "others".into(),
+        ..ContextItemInput::default()
+    };
+    set_context_item(&ctx, SESSION, item, String::new()).await.unwrap();
+}
+
+async fn roll_back(ctx: Ctx, overlay_id: String) {
+    let input =
+        RollbackInput { session_id: SESSION.into(), overlay_id, ..RollbackInput::default() };
+    rollback_overlay(&ctx, input).await.unwrap();
 }
 
 proptest! {

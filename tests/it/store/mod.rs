@@ -5,6 +5,7 @@
 //! on disk can show is in `sqlite`.
 
 mod backends;
+mod forks;
 mod items;
 mod many;
 mod overlays;
@@ -124,6 +125,20 @@ store_suite!(
     items::items_at_a_revision_are_those_of_then,
     items::an_item_is_named_within_its_view,
     items::calibrations_are_of_a_namespace,
+    forks::i1_a_fork_has_the_rows_up_to_its_point,
+    forks::i8_a_fork_starts_in_the_state_before_the_next_row,
+    forks::i8_the_past_of_a_fork_is_that_of_its_origin,
+    forks::a_fork_within_an_append_starts_with_all_that_it_shares,
+    forks::a_fork_is_named_by_its_request_and_its_origin,
+    forks::neither_session_shows_what_the_other_does,
+    forks::a_fork_reads_in_pages_over_its_border,
+    forks::a_round_that_had_not_settled_is_in_flight_again,
+    forks::a_round_may_be_in_flight_for_long,
+    forks::what_cannot_be_forked_is_told,
+    forks::an_empty_session_can_be_forked,
+    forks::j5_a_repeated_fork_forks_once,
+    forks::a_session_is_kept_while_forks_share_its_rows,
+    forks::forks_are_listed_by_their_origin,
 );
 
 // The cases whose times, tokens and names a client can choose.

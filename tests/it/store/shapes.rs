@@ -13,10 +13,10 @@ use super::{
 };
 
 /// One request: messages of one lane.
-type Request = Vec<Message>;
+pub(super) type Request = Vec<Message>;
 
 /// Few ids and lanes, so that ids repeat, cross lanes and lie far apart.
-fn messages() -> impl Strategy<Value = Message> {
+pub(super) fn messages() -> impl Strategy<Value = Message> {
     let ids = vec(prop_oneof!["[abc]", Just(String::new())], 0..4);
     (prop_oneof![Just(""), Just("x"), Just("y")], 0..5_u8, ids).prop_map(|(lane, sort, ids)| {
         let calls = ids.iter().map(|id| call(id));
@@ -32,7 +32,7 @@ fn messages() -> impl Strategy<Value = Message> {
     })
 }
 
-fn requests() -> impl Strategy<Value = Vec<Request>> {
+pub(super) fn requests() -> impl Strategy<Value = Vec<Request>> {
     vec(vec(messages(), 1..4), 1..25)
 }
 

@@ -25,7 +25,7 @@ use super::{
     },
 };
 
-async fn opened(dir: &TempDir) -> SqliteStore {
+pub(super) async fn opened(dir: &TempDir) -> SqliteStore {
     open(dir.path(), Options::default()).await
 }
 
@@ -34,13 +34,13 @@ async fn refusal(dir: &Path) -> OpenError {
 }
 
 /// The database, opened past the store.
-async fn database(dir: &TempDir) -> SqliteConnection {
+pub(super) async fn database(dir: &TempDir) -> SqliteConnection {
     let options = SqliteConnectOptions::new().filename(dir.path().join("concertina.db"));
     SqliteConnection::connect_with(&options).await.unwrap()
 }
 
 /// Entries of every table and index of ours that has any.
-async fn entries(dir: &TempDir) -> Vec<(String, i64)> {
+pub(super) async fn entries(dir: &TempDir) -> Vec<(String, i64)> {
     sqlx::query_as(
         "SELECT name, sum(ncell) AS cells FROM dbstat
          WHERE pagetype IN ('leaf', 'overflow') AND name NOT LIKE 'sqlite_%'
@@ -53,7 +53,7 @@ async fn entries(dir: &TempDir) -> Vec<(String, i64)> {
 }
 
 /// A session with something in every table.
-async fn full_session(store: &SqliteStore, id: &str) {
+pub(super) async fn full_session(store: &SqliteStore, id: &str) {
     let new = NewSession { request: Some(request(id, 1)), ..new_session(session(id)) };
     store.create_session(new).await.unwrap();
     let session = session(id);
@@ -203,7 +203,7 @@ async fn an_erasure_that_was_cut_off_goes_on_at_the_next_start() {
     store.close().await;
     // As after a crash right after the session was taken out of sight.
     sqlx::raw_sql(
-        "INSERT INTO erasures SELECT key FROM sessions; DELETE FROM requests; DELETE FROM sessions",
+        "INSERT INTO erasures (session) SELECT key FROM sessions; DELETE FROM requests; DELETE FROM sessions",
     )
     .execute(&mut database(&dir).await)
     .await

@@ -12,7 +12,7 @@ use crate::{
 };
 
 /// One revision, as it is remembered: what it names is looked up when asked.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Recorded {
     pub revision: Revision,
     pub time: Timestamp,
@@ -23,7 +23,7 @@ pub(super) struct Recorded {
 }
 
 /// What a revision changed.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) enum Changed {
     Appended {
         first: Seq,
@@ -102,7 +102,7 @@ impl SessionState {
     }
 
     /// The view as it was: every change of it up to then, one after the other.
-    fn view_at(&self, name: &ViewName, at: Revision) -> Option<View> {
+    pub(super) fn view_at(&self, name: &ViewName, at: Revision) -> Option<View> {
         let mut view: Option<View> = None;
         for recorded in self.past.iter().take_while(|it| it.revision <= at) {
             match &recorded.changed {

@@ -48,7 +48,7 @@ pub(in super::super) async fn list_items(
     session: &SessionRef,
     at: ItemAt,
 ) -> Result<Vec<ContextItem>, Failure> {
-    let (_, newest) = find_session(conn, session).await?;
+    let newest = find_session(conn, session).await?.newest;
     let statement = match at {
         ItemAt::Now => statements::LIST_ITEMS,
         ItemAt::Revision(revision) if revision > newest => {

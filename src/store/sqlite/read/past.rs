@@ -6,7 +6,7 @@ use super::{
     super::{error::Failure, statements},
     find_session,
     overlays::{OverlayRow, convert},
-    sessions::ViewRow,
+    sessions::{Found, ViewRow},
 };
 use crate::{
     model::{Revision, Seq, ViewName},
@@ -28,11 +28,13 @@ pub(in super::super) async fn state_at(
     view: &ViewName,
     at: Revision,
 ) -> Result<StateAt, Failure> {
-    let (key, newest) = find_session(conn, session).await?;
+    let Found { key, newest, shared } = find_session(conn, session).await?;
     if at < Revision(1) || at > newest {
         return Err(Error::RevisionNotFound { revision: at, newest }.into());
     }
-    let found: Option<ViewAtRow> = sqlx::query_as(statements::VIEW_AT)
+    let statement =
+        if shared.is_some() { statements::VIEW_AT_OF_FORK } else { statements::VIEW_AT };
+    let found: Option<ViewAtRow> = sqlx::query_as(statement)
         .bind(key)
         .bind(view.as_str())
         .bind(at.0)

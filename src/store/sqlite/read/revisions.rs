@@ -8,7 +8,7 @@ use super::{
     super::{error::Failure, statements, values},
     corrupt, find_session, get_overlays, get_pins,
     items::item_from_parts,
-    sessions::ViewRow,
+    sessions::{Found, ViewRow},
 };
 use crate::{
     model::{
@@ -65,8 +65,13 @@ pub(in super::super) async fn list_revisions(
     session: &SessionRef,
     page: Page<Revision>,
 ) -> Result<Vec<RevisionEntry>, Failure> {
-    let (key, _) = find_session(conn, session).await?;
-    let rows: Vec<RevisionRow> = sqlx::query_as(statements::LIST_REVISIONS)
+    let Found { key, shared, .. } = find_session(conn, session).await?;
+    let statement = if shared.is_some() {
+        statements::LIST_REVISIONS_OF_FORK
+    } else {
+        statements::LIST_REVISIONS
+    };
+    let rows: Vec<RevisionRow> = sqlx::query_as(statement)
         .bind(key)
         .bind(page.after.unwrap_or_default().0)
         .bind(i64::try_from(page.limit).unwrap_or(i64::MAX))

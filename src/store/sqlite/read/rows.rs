@@ -60,25 +60,41 @@ pub(in super::super) async fn read_rows(
     session: &SessionRef,
     query: RowsQuery,
 ) -> Result<Vec<Row>, Failure> {
+    let (own, shared) = if query.newest_first {
+        (statements::READ_ROWS_REVERSED, statements::READ_SHARED_ROWS_REVERSED)
+    } else {
+        (statements::READ_ROWS, statements::READ_SHARED_ROWS)
+    };
+    let mut rows = fetch(conn, session, query, own).await?;
+    if rows.is_empty() && find_session(conn, session).await?.shared >= Some(query.first) {
+        rows = fetch(conn, session, query, shared).await?;
+        if rows.is_empty() {
+            // Where the session was deleted meanwhile, it is told.
+            find_session(conn, session).await?;
+        }
+    }
+    // The join leaves them in this order; the statement does not promise it.
+    rows.sort_by_key(|it| if query.newest_first { -it.seq } else { it.seq });
+    decode(rows).await
+}
+
+async fn fetch(
+    conn: &mut SqliteConnection,
+    session: &SessionRef,
+    query: RowsQuery,
+    statement: &'static str,
+) -> Result<Vec<MessageRow>, Failure> {
     let bound = |number: usize| i64::try_from(number).unwrap_or(i64::MAX);
-    let statement =
-        if query.newest_first { statements::READ_ROWS_REVERSED } else { statements::READ_ROWS };
-    let mut rows: Vec<MessageRow> = sqlx::query_as(statement)
+    let rows = sqlx::query_as(statement)
         .bind(session.namespace.as_str())
         .bind(session.id.as_str())
         .bind(query.first.0)
         .bind(query.last.0)
         .bind(bound(query.limit))
         .bind(bound(query.limit_bytes))
-        .fetch_all(&mut *conn)
+        .fetch_all(conn)
         .await?;
-    if rows.is_empty() {
-        find_session(conn, session).await?;
-        return Ok(Vec::new());
-    }
-    // The join leaves them in this order; the statement does not promise it.
-    rows.sort_by_key(|it| if query.newest_first { -it.seq } else { it.seq });
-    decode(rows).await
+    Ok(rows)
 }
 
 async fn decode(rows: Vec<MessageRow>) -> Result<Vec<Row>, Failure> {

@@ -7,7 +7,9 @@ use super::{
     corrupt,
 };
 use crate::{
-    model::{Model, Namespace, Revision, Seq, Session, SessionId, Timestamp, View, ViewName},
+    model::{
+        ForkOrigin, Model, Namespace, Revision, Seq, Session, SessionId, Timestamp, View, ViewName,
+    },
     store::{Entity, Error, Page, SessionFilter, SessionRef},
 };
 
@@ -25,6 +27,9 @@ struct SessionRow {
     next_seq: i64,
     revision: i64,
     tokens: i64,
+    origin_id: Option<String>,
+    origin_seq: Option<i64>,
+    origin_revision: Option<i64>,
     #[sqlx(flatten)]
     view: ViewRow,
 }
@@ -77,7 +82,11 @@ impl SessionRow {
             next_seq: Seq(self.next_seq),
             revision: Revision(self.revision),
             parent_session_id: self.parent,
-            fork_origin: None,
+            fork_origin: self.origin_id.map(|id| ForkOrigin {
+                session_id: SessionId::new(&id),
+                seq: Seq(self.origin_seq.unwrap_or_default()),
+                revision: Revision(self.origin_revision.unwrap_or_default()),
+            }),
             tokens: self.tokens,
             views: vec![self.view.into()],
         };
@@ -110,18 +119,26 @@ pub(in super::super) async fn get_session(
     fold(rows)?.pop().ok_or_else(|| not_found(session).into())
 }
 
-/// A session's key and newest revision.
+/// A session that is there.
+#[derive(Debug, Clone, Copy)]
+pub(in super::super) struct Found {
+    pub key: i64,
+    pub newest: Revision,
+    /// Of a fork, the last row that it shares.
+    pub shared: Option<Seq>,
+}
+
 pub(in super::super) async fn find_session(
     conn: &mut SqliteConnection,
     session: &SessionRef,
-) -> Result<(i64, Revision), Failure> {
-    let found: Option<(i64, i64)> = sqlx::query_as(statements::FIND_SESSION)
+) -> Result<Found, Failure> {
+    let found: Option<(i64, i64, Option<i64>)> = sqlx::query_as(statements::FIND_SESSION)
         .bind(session.namespace.as_str())
         .bind(session.id.as_str())
         .fetch_optional(conn)
         .await?;
-    let (key, revision) = found.ok_or_else(|| not_found(session))?;
-    Ok((key, Revision(revision)))
+    let (key, newest, shared) = found.ok_or_else(|| not_found(session))?;
+    Ok(Found { key, newest: Revision(newest), shared: shared.map(Seq) })
 }
 
 pub(in super::super) async fn list_sessions(
@@ -140,6 +157,7 @@ pub(in super::super) async fn list_sessions(
         .bind(filter.parent_session_id.as_str())
         .bind(values::json(&filter.labels))
         .bind(i64::try_from(page.limit).unwrap_or(i64::MAX))
+        .bind(filter.fork_origin_session_id.as_str())
         .fetch_all(conn)
         .await?;
     Ok(fold(rows)?.into_iter().map(|(_, session)| session).collect())

@@ -5,13 +5,13 @@
 /// Its parameters have no numbers: those of the first append come first.
 macro_rules! append {
     (@row $dot:tt) => {
-        ", (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+        ", (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
     };
     ($first:tt $($more:tt)*) => {
         concat!(
             "INSERT INTO appends (session, revision, at, author, first_content, rows, contents, ",
-            "digests, next_seq, turn, tokens, request, request_digest, answer, rounds, calls) ",
-            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+            "digests, next_seq, turn, tokens, request, request_digest, answer, rounds, calls, ",
+            "answers) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
             $(, append!(@row $more))*
         )
     };
@@ -49,9 +49,9 @@ pub(in super::super) const APPENDS_AT_ONCE: &[&str] = &[
 const APPENDS_VIEW: &str = "
     CREATE TEMP VIEW appends (session, revision, at, author, first_content, rows, contents,
                               digests, next_seq, turn, tokens, request, request_digest, answer,
-                              rounds, calls)
+                              rounds, calls, answers)
     AS SELECT NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
-              NULL, NULL
+              NULL, NULL, NULL
 ";
 
 /// Appends messages. Each of `rows` tells its place in `contents` and in
@@ -86,11 +86,10 @@ const APPEND_ROWS: &str = "
 
 /// Keeps what an append calls and answers, where it does.
 ///
-/// Rounds and calls that are there already change by the same statement that
-/// adds new ones: an update joined with a list would look at every row of the
-/// session.
+/// Rounds that are there already change by the same statement that adds new
+/// ones: an update joined with a list would look at every row of the session.
 const APPEND_CALLS: &str = "
-    CREATE TEMP TRIGGER append_calls INSTEAD OF INSERT ON appends WHEN NEW.calls IS NOT NULL
+    CREATE TEMP TRIGGER append_calls INSTEAD OF INSERT ON appends WHEN NEW.rounds IS NOT NULL
     BEGIN
         INSERT INTO rounds (session, round, lane, unanswered, settled_seq, settled_revision)
             SELECT NEW.session, value ->> 0, value ->> 1, value ->> 2, value ->> 3,
@@ -100,11 +99,12 @@ const APPEND_CALLS: &str = "
                 SET unanswered = unanswered + excluded.unanswered,
                     settled_seq = excluded.settled_seq,
                     settled_revision = excluded.settled_revision;
-        INSERT INTO calls (session, id, seq, block, answer_seq, answer_block)
-            SELECT NEW.session, value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4
-            FROM json_each(NEW.calls) WHERE TRUE
-            ON CONFLICT (session, id, seq, block) DO UPDATE
-                SET answer_seq = excluded.answer_seq, answer_block = excluded.answer_block;
+        INSERT INTO calls (session, id, seq, block)
+            SELECT NEW.session, value ->> 0, value ->> 1, value ->> 2
+            FROM json_each(NEW.calls);
+        INSERT INTO answers (session, seq, block, answer_seq, answer_block)
+            SELECT NEW.session, value ->> 0, value ->> 1, value ->> 2, value ->> 3
+            FROM json_each(NEW.answers);
     END
 ";
 

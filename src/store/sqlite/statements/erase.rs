@@ -3,7 +3,8 @@
 /// Takes a session out of every reader's sight; its rows are erased later.
 pub(in super::super) const BEGIN_ERASURE: &str = "
     SAVEPOINT command;
-    INSERT INTO erasures (session) VALUES ($1);
+    INSERT INTO erasures (session, shared_revision)
+        SELECT key, coalesce(origin_revision, 0) FROM sessions WHERE key = $1;
     DELETE FROM requests
         WHERE session = 0
           AND (namespace, id) = (SELECT namespace, create_request FROM sessions WHERE key = $1);
@@ -32,19 +33,26 @@ pub(in super::super) const ERASE_MESSAGES: &str = "
     );
 ";
 
+/// Erases overlays; those that a fork shares leave their content to an ancestor.
 pub(in super::super) const ERASE_OVERLAYS: &str = "
     DELETE FROM contents WHERE id IN (
-        SELECT summary FROM overlays WHERE session = $1 ORDER BY commit_revision LIMIT 64
+        SELECT summary FROM (
+            SELECT summary, commit_revision FROM overlays WHERE session = $1
+            ORDER BY commit_revision LIMIT 64
+        ) WHERE commit_revision > (SELECT shared_revision FROM erasures WHERE session = $1)
     );
     DELETE FROM overlays WHERE session = $1 AND commit_revision IN (
         SELECT commit_revision FROM overlays WHERE session = $1 ORDER BY commit_revision LIMIT 64
     );
 ";
 
+/// Erases context items; likewise.
 pub(in super::super) const ERASE_ITEMS: &str = "
     DELETE FROM contents WHERE id IN (
-        SELECT content FROM context_items WHERE session = $1
-        ORDER BY name, view, since_revision LIMIT 16
+        SELECT content FROM (
+            SELECT content, since_revision FROM context_items WHERE session = $1
+            ORDER BY name, view, since_revision LIMIT 16
+        ) WHERE since_revision > (SELECT shared_revision FROM erasures WHERE session = $1)
     );
     DELETE FROM context_items WHERE session = $1 AND (name, view, since_revision) IN (
         SELECT name, view, since_revision FROM context_items WHERE session = $1
@@ -67,6 +75,18 @@ pub(in super::super) const ERASE_ROUNDS: &str = "
 pub(in super::super) const ERASE_CALLS: &str = "
     DELETE FROM calls WHERE session = $1 AND (id, seq, block) IN (
         SELECT id, seq, block FROM calls WHERE session = $1 LIMIT 256
+    )
+";
+
+pub(in super::super) const ERASE_ANSWERS: &str = "
+    DELETE FROM answers WHERE session = $1 AND (seq, block, answer_seq, answer_block) IN (
+        SELECT seq, block, answer_seq, answer_block FROM answers WHERE session = $1 LIMIT 256
+    )
+";
+
+pub(in super::super) const ERASE_LINEAGE: &str = "
+    DELETE FROM lineage WHERE session = $1 AND ancestor IN (
+        SELECT ancestor FROM lineage WHERE session = $1 LIMIT 256
     )
 ";
 
@@ -108,6 +128,8 @@ pub(in super::super) const ERASE: &[&str] = &[
     ERASE_REVISIONS,
     ERASE_ROUNDS,
     ERASE_CALLS,
+    ERASE_ANSWERS,
+    ERASE_LINEAGE,
     ERASE_VIEWS,
     ERASE_PINS,
     ERASE_PLANS,

@@ -11,9 +11,9 @@ pub(in super::super) const COUNTERS: &str = "
         (SELECT coalesce(max(id), 0) FROM contents)
 ";
 
-/// A session's counters.
+/// A session's counters, and whether it is a fork.
 pub(in super::super) const HEAD: &str = "
-    SELECT key, next_seq, revision, turn, tokens
+    SELECT key, next_seq, revision, turn, tokens, origin IS NOT NULL
     FROM sessions
     WHERE namespace = $1 AND id = $2
 ";
@@ -26,12 +26,44 @@ pub(in super::super) const OPEN_ROUNDS: &str = "
     ORDER BY round
 ";
 
-/// Every call of some ids, oldest first.
+/// Every call of some ids, oldest first, and the answer in force.
 pub(in super::super) const CALLS_BY_ID: &str = "
-    SELECT c.id, c.seq, c.block, r.lane, c.answer_seq, c.answer_block
+    SELECT c.id, c.seq, c.block, r.lane, a.answer_seq, a.answer_block
     FROM json_each($2) AS wanted
     CROSS JOIN calls AS c ON c.session = $1 AND c.id = wanted.value
     CROSS JOIN rounds AS r ON r.session = c.session AND r.round = c.seq
+    LEFT JOIN answers AS a
+        ON (a.session, a.seq, a.block, a.answer_seq, a.answer_block) = (
+            SELECT session, seq, block, answer_seq, answer_block
+            FROM answers
+            WHERE session = c.session AND seq = c.seq AND block = c.block
+            ORDER BY answer_seq DESC, answer_block DESC
+            LIMIT 1
+        )
+    ORDER BY c.seq, c.block
+";
+
+/// The same of a fork: each call as the rows that it shares and its own have
+/// made and answered it.
+pub(in super::super) const CALLS_BY_ID_OF_FORK: &str = "
+    SELECT c.id, c.seq, c.block, r.lane, a.answer_seq, a.answer_block
+    FROM json_each($2) AS wanted
+    CROSS JOIN lineage AS l ON l.session = $1
+    CROSS JOIN calls AS c
+        ON c.session = l.ancestor AND c.id = wanted.value
+       AND c.seq BETWEEN l.first_seq AND l.last_seq
+    CROSS JOIN rounds AS r ON r.session = c.session AND r.round = c.seq
+    LEFT JOIN answers AS a
+        ON (a.session, a.seq, a.block, a.answer_seq, a.answer_block) = (
+            SELECT b.session, b.seq, b.block, b.answer_seq, b.answer_block
+            FROM lineage AS m
+            CROSS JOIN answers AS b
+                ON b.session = m.ancestor AND b.seq = c.seq AND b.block = c.block
+               AND b.answer_seq BETWEEN m.first_seq AND m.last_seq
+            WHERE m.session = $1
+            ORDER BY m.ancestor DESC, b.answer_seq DESC, b.answer_block DESC
+            LIMIT 1
+        )
     ORDER BY c.seq, c.block
 ";
 

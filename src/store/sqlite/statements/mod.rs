@@ -9,13 +9,16 @@
 mod append;
 mod command;
 mod erase;
+mod fork;
 mod lookup;
 mod plan;
 #[macro_use]
 mod read;
 mod past;
 
-pub(super) use self::{append::*, command::*, erase::*, lookup::*, past::*, plan::*, read::*};
+pub(super) use self::{
+    append::*, command::*, erase::*, fork::*, lookup::*, past::*, plan::*, read::*,
+};
 
 /// The inventory that a test prepares against a fresh schema; that of
 /// `WRITER_SETUP` has run by then.
@@ -45,6 +48,7 @@ pub(super) const ALL: &[&str] = &[
     HEAD,
     OPEN_ROUNDS,
     CALLS_BY_ID,
+    CALLS_BY_ID_OF_FORK,
     REQUEST,
     CREATION,
     VIEW_REDUCED_AT,
@@ -52,6 +56,11 @@ pub(super) const ALL: &[&str] = &[
     OVERLAYS_IN_FORCE,
     VIEW_DELETED_AT,
     ERASURES,
+    FORK_POINT,
+    FORK_POINT_OF_FORK,
+    IS_TAKEN,
+    FORKS,
+    FORK_SESSION,
     BEGIN_ERASURE,
     END_ERASURE,
     ERASE_MESSAGES,
@@ -60,6 +69,8 @@ pub(super) const ALL: &[&str] = &[
     ERASE_REVISIONS,
     ERASE_ROUNDS,
     ERASE_CALLS,
+    ERASE_ANSWERS,
+    ERASE_LINEAGE,
     ERASE_VIEWS,
     ERASE_PINS,
     ERASE_PLANS,
@@ -70,6 +81,8 @@ pub(super) const ALL: &[&str] = &[
     FIND_SESSION,
     READ_ROWS,
     READ_ROWS_REVERSED,
+    READ_SHARED_ROWS,
+    READ_SHARED_ROWS_REVERSED,
     LIST_ITEMS,
     LIST_ITEMS_AT,
     GET_OVERLAYS,
@@ -78,9 +91,11 @@ pub(super) const ALL: &[&str] = &[
     GET_PINS,
     LIST_PINS,
     LIST_REVISIONS,
+    LIST_REVISIONS_OF_FORK,
     VIEWS_SET,
     ITEMS_SET,
     VIEW_AT,
+    VIEW_AT_OF_FORK,
     OVERLAYS_AT,
     CALIBRATIONS,
 ];

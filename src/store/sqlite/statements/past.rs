@@ -19,6 +19,34 @@ pub(in super::super) const LIST_REVISIONS: &str = "
     ORDER BY r.revision
 ";
 
+/// The same of a fork.
+pub(in super::super) const LIST_REVISIONS_OF_FORK: &str = "
+    SELECT r.revision, r.next_seq, r.kind, r.ref AS named, r.author, r.at, r.first_seq,
+           (SELECT m.lane FROM lineage AS l
+            CROSS JOIN messages AS m ON m.session = l.ancestor AND m.seq = r.first_seq
+            WHERE l.session = $1 AND r.first_seq BETWEEN l.first_seq AND l.last_seq) AS lane,
+           n.display_name, n.labels
+    FROM (
+        SELECT r.*,
+               CASE WHEN r.kind = 1 THEN (
+                   SELECT earlier.next_seq FROM lineage AS l
+                   CROSS JOIN revisions AS earlier
+                       ON earlier.session = l.ancestor AND earlier.revision = r.revision - 1
+                   WHERE l.session = $1
+                     AND r.revision - 1 BETWEEN l.first_revision AND l.last_revision
+               ) END AS first_seq
+        FROM lineage AS l
+        CROSS JOIN revisions AS r
+            ON r.session = l.ancestor
+           AND r.revision BETWEEN max(l.first_revision, $2 + 1) AND l.last_revision
+        WHERE l.session = $1
+        ORDER BY l.ancestor, r.revision LIMIT $3
+    ) AS r
+    LEFT JOIN session_names AS n
+        ON r.kind = 9 AND n.session = r.session AND n.revision = r.revision
+    ORDER BY r.revision
+";
+
 /// The versions of views that some revisions set; $2 is a JSON array of
 /// revision and name.
 pub(in super::super) const VIEWS_SET: &str = concat!(
@@ -51,9 +79,12 @@ pub(in super::super) const ITEMS_SET: &str = "
     )
 ";
 
-/// A view as it was at a revision, and where the next row would have gone.
-pub(in super::super) const VIEW_AT: &str = concat!(
-    "
+/// A view as it was at a revision, and where the next row would have gone. Which
+/// `revisions` tell that is joined in.
+macro_rules! view_at {
+    ($revision:literal) => {
+        concat!(
+            "
     SELECT r.next_seq,
            max(v.since_revision,
                coalesce((SELECT max(commit_revision) FROM overlays INDEXED BY overlays_by_view
@@ -66,15 +97,31 @@ pub(in super::super) const VIEW_AT: &str = concat!(
                coalesce((SELECT max(until_revision) FROM pins INDEXED BY pins_by_view
                          WHERE session = $1 AND view = $2 AND since_revision <= $3
                            AND until_revision <= $3), 0)) AS reductions_revision,",
-    view_columns!(),
-    "
-    FROM views AS v
-    JOIN revisions AS r ON r.session = $1 AND r.revision = $3
+            view_columns!(),
+            "
+    FROM views AS v",
+            $revision,
+            "
     WHERE v.session = $1 AND v.name = $2
       AND v.since_revision = (SELECT max(since_revision) FROM views
                               WHERE session = $1 AND name = $2 AND since_revision <= $3)
       AND (v.until_revision IS NULL OR v.until_revision > $3)
 "
+        )
+    };
+}
+
+/// That of a session that is no fork.
+pub(in super::super) const VIEW_AT: &str = view_at!(
+    "
+    JOIN revisions AS r ON r.session = $1 AND r.revision = $3"
+);
+
+/// That of a fork.
+pub(in super::super) const VIEW_AT_OF_FORK: &str = view_at!(
+    "
+    JOIN lineage AS l ON l.session = $1 AND $3 BETWEEN l.first_revision AND l.last_revision
+    JOIN revisions AS r ON r.session = l.ancestor AND r.revision = $3"
 );
 
 /// The overlays that were in force in a view at a revision.

@@ -15,7 +15,9 @@ macro_rules! session_columns {
         concat!(
             "
     SELECT s.key, s.namespace, s.id, s.display_name, s.labels, s.parent, s.created_at,
-           s.updated_at, s.next_seq, s.revision, s.tokens, v.reductions_revision,",
+           s.updated_at, s.next_seq, s.revision, s.tokens,
+           (SELECT o.id FROM sessions AS o WHERE o.key = s.origin) AS origin_id,
+           s.origin_seq, s.origin_revision, v.reductions_revision,",
             view_columns!()
         )
     };
@@ -90,6 +92,7 @@ pub(in super::super) const LIST_SESSIONS: &str = concat!(
         WHERE s.namespace = $1
           AND (s.created_at, s.id) < ($2, $3)
           AND ($4 = '' OR s.parent = $4)
+          AND ($7 = '' OR s.origin = (SELECT key FROM sessions WHERE namespace = $1 AND id = $7))
           AND NOT EXISTS (
               SELECT 1 FROM json_each($5) AS wanted
               WHERE NOT EXISTS (
@@ -105,45 +108,85 @@ pub(in super::super) const LIST_SESSIONS: &str = concat!(
 "
 );
 
-/// A session's key and its newest revision.
+/// A session's key and its newest revision; of a fork, the last row that it
+/// shares.
 pub(in super::super) const FIND_SESSION: &str = "
-    SELECT key, revision FROM sessions WHERE namespace = $1 AND id = $2
+    SELECT key, revision, origin_seq FROM sessions WHERE namespace = $1 AND id = $2
 ";
 
-/// A page of rows, oldest first. Content is read only of the rows that fit.
-pub(in super::super) const READ_ROWS: &str = concat!(
-    row_columns!(),
-    "
+/// Rows of a page whose content is read: only of those that fit.
+macro_rules! page_of {
+    ($order:literal, $rows:literal) => {
+        concat!(
+            row_columns!(),
+            "
     FROM (
-        SELECT *, sum(size) OVER (ORDER BY seq) - size AS size_before
-        FROM (
+        SELECT *, sum(size) OVER (ORDER BY seq ",
+            $order,
+            ") - size AS size_before
+        FROM (",
+            $rows,
+            ")
+    ) AS m
+    CROSS JOIN contents AS c ON c.id = m.content
+    WHERE m.size_before = 0 OR m.size_before < $6
+"
+        )
+    };
+}
+
+/// A page of rows that are a session's own, oldest first; none where a fork is
+/// asked for rows that it shares.
+pub(in super::super) const READ_ROWS: &str = page_of!(
+    "ASC",
+    "
             SELECT * FROM messages
-            WHERE session = (SELECT key FROM sessions WHERE namespace = $1 AND id = $2)
+            WHERE session = (SELECT key FROM sessions
+                             WHERE namespace = $1 AND id = $2
+                               AND (origin IS NULL OR origin_seq < $3))
               AND seq BETWEEN $3 AND $4
             ORDER BY seq LIMIT $5
-        )
-    ) AS m
-    CROSS JOIN contents AS c ON c.id = m.content
-    WHERE m.size_before = 0 OR m.size_before < $6
-"
+        "
 );
 
-/// A page of rows, newest first.
-pub(in super::super) const READ_ROWS_REVERSED: &str = concat!(
-    row_columns!(),
+/// The same, newest first.
+pub(in super::super) const READ_ROWS_REVERSED: &str = page_of!(
+    "DESC",
     "
-    FROM (
-        SELECT *, sum(size) OVER (ORDER BY seq DESC) - size AS size_before
-        FROM (
             SELECT * FROM messages
-            WHERE session = (SELECT key FROM sessions WHERE namespace = $1 AND id = $2)
+            WHERE session = (SELECT key FROM sessions
+                             WHERE namespace = $1 AND id = $2
+                               AND (origin IS NULL OR origin_seq < $3))
               AND seq BETWEEN $3 AND $4
             ORDER BY seq DESC LIMIT $5
-        )
-    ) AS m
-    CROSS JOIN contents AS c ON c.id = m.content
-    WHERE m.size_before = 0 OR m.size_before < $6
-"
+        "
+);
+
+/// A page of a fork's rows, shared ones and its own, oldest first. The ancestors
+/// are in the order of their rows, so a page is read and no more.
+pub(in super::super) const READ_SHARED_ROWS: &str = page_of!(
+    "ASC",
+    "
+            SELECT m.* FROM lineage AS l
+            CROSS JOIN messages AS m
+                ON m.session = l.ancestor
+               AND m.seq BETWEEN max(l.first_seq, $3) AND min(l.last_seq, $4)
+            WHERE l.session = (SELECT key FROM sessions WHERE namespace = $1 AND id = $2)
+            ORDER BY l.ancestor, m.seq LIMIT $5
+        "
+);
+
+/// The same, newest first.
+pub(in super::super) const READ_SHARED_ROWS_REVERSED: &str = page_of!(
+    "DESC",
+    "
+            SELECT m.* FROM lineage AS l
+            CROSS JOIN messages AS m
+                ON m.session = l.ancestor
+               AND m.seq BETWEEN max(l.first_seq, $3) AND min(l.last_seq, $4)
+            WHERE l.session = (SELECT key FROM sessions WHERE namespace = $1 AND id = $2)
+            ORDER BY l.ancestor DESC, m.seq DESC LIMIT $5
+        "
 );
 
 /// The context items that hold.

@@ -118,7 +118,9 @@ impl Writer {
         }
         ids.sort_unstable();
         ids.dedup();
-        let found: Vec<CallRow> = sqlx::query_as(statements::CALLS_BY_ID)
+        let statement =
+            if head.is_fork { statements::CALLS_BY_ID_OF_FORK } else { statements::CALLS_BY_ID };
+        let found: Vec<CallRow> = sqlx::query_as(statement)
             .bind(head.key)
             .bind(values::json(&ids))
             .fetch_all(&mut self.conn)
@@ -178,6 +180,7 @@ impl Placed {
             .bind(append.request.as_ref().map(|_| values::json(&known)))
             .bind(pairing.as_ref().map(Pairing::rounds))
             .bind(pairing.as_ref().map(Pairing::calls))
+            .bind(pairing.as_ref().map(Pairing::answers))
     }
 }
 

@@ -26,7 +26,7 @@ impl Writer {
         let key = self.last_session;
         self.insert_session(&new, key).await?;
         let (revision, ledger) = (Revision(1), Ledger::new());
-        let head = Head { key, revision, tokens: 0, ledger, ids_in_memory: 0 };
+        let head = Head { key, is_fork: false, revision, tokens: 0, ledger, ids_in_memory: 0 };
         self.heads.put(&new.session, head);
         Ok((session(new), false))
     }

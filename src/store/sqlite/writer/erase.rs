@@ -16,7 +16,7 @@ use super::{
     },
     Writer,
 };
-use crate::store::SessionRef;
+use crate::store::{Error, SessionRef, rules};
 
 /// Sessions that are being erased.
 #[derive(Debug)]
@@ -74,6 +74,15 @@ impl Writer {
     /// Takes a session out of sight; returns its key.
     pub(super) async fn begin_erasure(&mut self, session: &SessionRef) -> Result<i64, Failure> {
         let head = self.head(session).await?;
+        let forks: Vec<String> = sqlx::query_scalar(statements::FORKS)
+            .bind(head.key)
+            .bind(i64::try_from(rules::FORKS_TOLD).unwrap_or(i64::MAX))
+            .fetch_all(&mut self.conn)
+            .await?;
+        if !forks.is_empty() {
+            self.heads.put(session, head);
+            return Err(Error::HasForks(forks).into());
+        }
         self.write(sqlx::query(statements::BEGIN_ERASURE).bind(head.key)).await?;
         Ok(head.key)
     }

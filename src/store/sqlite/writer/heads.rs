@@ -19,6 +19,7 @@ use crate::{
 #[derive(Debug)]
 pub(super) struct Head {
     pub key: i64,
+    pub is_fork: bool,
     pub revision: Revision,
     pub tokens: i64,
     pub ledger: Ledger,
@@ -111,12 +112,12 @@ impl Writer {
     }
 
     async fn load_head(&mut self, session: &SessionRef) -> Result<Head, Failure> {
-        let found: Option<(i64, i64, i64, i64, i64)> = sqlx::query_as(statements::HEAD)
+        let found: Option<(i64, i64, i64, i64, i64, bool)> = sqlx::query_as(statements::HEAD)
             .bind(session.namespace.as_str())
             .bind(session.id.as_str())
             .fetch_optional(&mut self.conn)
             .await?;
-        let (key, next_seq, revision, turn, tokens) =
+        let (key, next_seq, revision, turn, tokens, is_fork) =
             found.ok_or_else(|| read::not_found(session))?;
         let ledger = if next_seq == 1 {
             Ledger::new()
@@ -130,7 +131,7 @@ impl Writer {
             };
             Ledger::resume(Seq(next_seq), turn, open.into_iter().map(state).collect())
         };
-        Ok(Head { key, revision: Revision(revision), tokens, ledger, ids_in_memory: 0 })
+        Ok(Head { key, is_fork, revision: Revision(revision), tokens, ledger, ids_in_memory: 0 })
     }
 }
 

@@ -9,6 +9,7 @@ mod append;
 mod batch;
 mod create;
 mod erase;
+mod fork;
 mod heads;
 mod items;
 mod overlay_rows;
@@ -157,6 +158,10 @@ impl Writer {
             Command::Append(append, reply) => self.take_append(append, reply).await,
             Command::Create(new, reply) => {
                 let result = self.create(*new).await;
+                self.answer(reply, result)
+            }
+            Command::Fork(fork, reply) => {
+                let result = self.fork(fork).await;
                 self.answer(reply, result)
             }
             Command::Update(update, reply) => {
