@@ -10,7 +10,7 @@ use crate::{
     projection::{
         Collapsing, Summarize, Wanted,
         bench::{Bench, Proposal, Reduction},
-        segments::Finder,
+        segments::{Counting, Finder},
     },
 };
 
@@ -49,13 +49,17 @@ pub(crate) fn later(bench: &Bench<'_>) -> (&'static str, Option<Wanted>) {
 fn now(bench: &mut Bench<'_>, summarize: &Summarize<'_>) -> &'static str {
     let mut refused: Vec<RowSet> = bench.facts.refused.to_vec();
     let mut trigger = "below_threshold";
-    let mut is_going = false;
+    // What it went on in: turns, or rounds where there were no more turns. Down
+    // to the low mark alone no turn that stays is taken to pieces.
+    let mut going_in: Option<Counting> = None;
     for _ in 0..MOST_SEGMENTS {
         let mut finder = Finder::of(bench, &refused);
         let next = match finder.merged() {
             Some(merged) => Some(merged),
-            None if finder.is_triggered() || (is_going && !finder.is_at_the_mark()) => {
-                is_going = true;
+            None if finder.is_triggered()
+                || (going_in == Some(finder.counting()) && !finder.is_at_the_mark()) =>
+            {
+                going_in = Some(finder.counting());
                 if trigger == "below_threshold" {
                     trigger = "nothing_to_collapse";
                 }

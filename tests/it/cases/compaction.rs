@@ -11,7 +11,10 @@ use super::{
     reducing::{made_by, stage, used},
     support::{Talk, asking, assistant, creating, prose, text, told},
 };
-use crate::grpc::{summarizers::Scripted, support::TestServer};
+use crate::{
+    grpc::{summarizers::Scripted, support::TestServer},
+    projection::support::of_tokens,
+};
 
 fn beside(fixed: i64) -> pb::GetContextRequest {
     let model = pb::Model { caller_fixed_tokens: fixed, ..Default::default() };
@@ -53,23 +56,48 @@ async fn e1_where_it_leaves_almost_nothing_the_attempt_is_not_repeated() {
 }
 
 #[tokio::test]
-async fn e1_a_segment_whose_summary_was_refused_is_not_tried_again_as_it_is() {
-    // Longer than what it stands for, each time.
-    let words = "word ".repeat(250);
-    let summary = Summary { text: words, ..Summary::default() };
+async fn e1_a_segment_whose_summary_would_be_no_smaller_is_not_tried_again_as_it_is() {
+    // With its envelope it is longer than the turn.
+    let summary = Summary { text: "It was done.".into(), ..Summary::default() };
     let summarizer = Scripted::answering(Ok(summary));
-    let patch = r#"{"stages":["collapse","fit"],"collapse":{"template":"span"}}"#;
-    let mut talk = Talk::summarized_by(summarizer.clone(), "default", patch, 8_000).await;
-    talk.turns(60, 70).await;
+    let envelope = format!("{{summary}} {}", "and so on ".repeat(50));
+    let rules = format!(
+        r#""template":"span","min_summary_tokens":1,"keep_share":0,"envelope":"{envelope}""#
+    );
+    let patch = format!(r#"{{"stages":["collapse","fit"],"collapse":{{{rules}}}}}"#);
+    let mut talk = Talk::summarized_by(summarizer.clone(), "default", &patch, 8_000).await;
+    talk.turns(1, 110).await;
+    talk.turns(2, 2_600).await;
     talk.fill_to(5_500).await;
     let context = talk.at_rest().await;
-    assert_eq!(context.overlays, [], "nothing got smaller");
-    let asked = summarizer.tasks().len();
-    assert!(asked > 0);
+    assert_eq!((context.overlays, summarizer.tasks().len()), (Vec::new(), 1));
     for _ in 0..5 {
+        talk.say(vec![assistant(vec![text("And on.")])]).await;
         talk.at_rest().await;
     }
-    assert_eq!(summarizer.tasks().len(), asked, "nothing has changed since");
+    assert_eq!(summarizer.tasks().len(), 1, "the oldest turn is as it was");
+}
+
+#[tokio::test]
+async fn e1_a_summarizer_that_fails_is_asked_again_only_once_something_has_come() {
+    for answer in [Err("overloaded".to_owned()), Ok(Summary::default())] {
+        let summarizer = Scripted::answering(answer);
+        let patch = r#"{"stages":["collapse","fit"]}"#;
+        let mut talk = Talk::summarized_by(summarizer.clone(), "default", patch, 8_000).await;
+        talk.turns(20, 250).await;
+        talk.fill_to(5_500).await;
+        talk.at_rest().await;
+        let asked = summarizer.tasks().len();
+        assert!(asked > 0);
+        for _ in 0..5 {
+            let context = talk.context(WireFormat::OpenaiChat).await;
+            assert!(!context.reduction_pending && context.overlays.is_empty());
+        }
+        assert_eq!(summarizer.tasks().len(), asked);
+        talk.user("go on").await;
+        talk.at_rest().await;
+        assert_eq!(summarizer.tasks().len(), 2 * asked);
+    }
 }
 
 #[tokio::test]
@@ -120,9 +148,9 @@ async fn e5_a_report_of_a_context_from_before_a_collapse_teaches_nothing() {
     talk.collapse(1, 30).await.unwrap();
     let factor = |context: &pb::Context| context.budget.as_ref().unwrap().calibration;
     let collapsed = talk.context(WireFormat::OpenaiChat).await;
-    for fingerprint in [&before.fingerprint, &collapsed.fingerprint] {
-        let is_current = *fingerprint == collapsed.fingerprint;
-        let usage = pb::Usage { input_tokens: 2 * used(&before), ..Default::default() };
+    for of in [&before, &collapsed] {
+        let (fingerprint, is_current) = (&of.fingerprint, of.revision == collapsed.revision);
+        let usage = pb::Usage { input_tokens: used(of) * 3 / 2, ..Default::default() };
         let answer = pb::Message {
             usage: Some(usage),
             context_fingerprint: fingerprint.clone(),

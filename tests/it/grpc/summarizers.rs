@@ -62,6 +62,13 @@ impl Scripted {
         self.asked.acquire().await.unwrap().forget();
     }
 
+    /// Waits until it was asked more often than that.
+    pub(crate) async fn was_asked_after(&self, times: usize) {
+        while self.tasks().len() <= times {
+            tokio::task::yield_now().await;
+        }
+    }
+
     /// What it was asked so far.
     pub(crate) fn tasks(&self) -> Vec<Task> {
         self.tasks.lock().unwrap().clone()
