@@ -59,18 +59,12 @@ pub(super) fn anonymous(text: &str) -> String {
             word => format!("{word}{rest}"),
         }
     });
-    let text: String = words.collect();
-    trimmed(&text)
+    trimmed(&words.collect::<String>())
 }
 
-/// Text without the blanks that fill its lines.
+/// A text without blanks at the ends of its lines.
 pub(super) fn trimmed(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for line in text.lines() {
-        out.push_str(line.trim_end());
-        out.push('\n');
-    }
-    out
+    text.lines().flat_map(|line| [line.trim_end(), "\n"]).collect()
 }
 
 /// A server of its own on a port of its own.
@@ -166,12 +160,11 @@ impl Server {
     #[track_caller]
     pub(super) fn shell(&self, line: &str) -> String {
         let folder = std::path::Path::new(BINARY).parent().expect("a folder");
-        #[expect(clippy::disallowed_methods, reason = "a shell finds its programs by it")]
-        let path = format!("{}:{}", folder.display(), std::env::var("PATH").expect("a path"));
+        let line = format!("PATH=\"{}:$PATH\"; {line}", folder.display());
         let mut command = Command::new("sh");
         clean(&mut command);
-        command.args(["-c", line]).current_dir(env!("CARGO_MANIFEST_DIR"));
-        command.env("PATH", path).env("CONCERTINA_SERVER", &self.address);
+        command.args(["-c", &line]).current_dir(env!("CARGO_MANIFEST_DIR"));
+        command.env("CONCERTINA_SERVER", &self.address);
         stdout(&assert_cmd::Command::from_std(command).assert().success())
     }
 
