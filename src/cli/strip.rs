@@ -412,10 +412,10 @@ mod tests {
             &overlays,
             &[pin(range(700, 700))],
             1_000,
-            &expect![[r#"
+            &expect![[r"
                 rows 1–1000, a sign is up to 8 rows
                 [A turns 1–4]████████████████████████████████████████▲█████████████████████████████████████████
-                █ shown   [ ] folded into a text   ▲ pinned"#]],
+                █ shown   [ ] folded into a text   ▲ pinned"]],
         );
     }
 

@@ -94,14 +94,15 @@ async fn attempt(
         return Ok(Some(told(ctx, asked, served)));
     }
     let (state, output) = answer(ctx, state, session, job, pending).await?;
+    let output = output.map(|output| told(ctx, asked, output));
     let bytes = state.bytes();
     drop(state);
     ctx.live.weigh(session, bytes);
-    Ok(output.map(|output| told(ctx, asked, output)))
+    Ok(output)
 }
 
 /// Starts the collapse that a context wants, and says so where one is under way
-/// already.
+/// already. Under the state's lock, so that none ends in between.
 fn told(ctx: &Ctx, asked: &Asked<'_>, output: Arc<ContextOutput>) -> Arc<ContextOutput> {
     if output.preview {
         return output;
@@ -249,6 +250,10 @@ async fn job(
         explain: input.explain,
         now: ctx.clock.now(),
         summaries: Summaries::AtOnce,
+        has_given_up: state
+            .session
+            .as_ref()
+            .is_some_and(|session| known.attempts.has_failed(session.revision)),
         fired: Vec::new(),
     })
 }

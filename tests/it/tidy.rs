@@ -209,3 +209,25 @@ fn history_is_insert_only() {
         }
     }
 }
+
+/// Context Collapse in three rooms: what can be covered and how it shows, the
+/// operations, and what is on record. Each with what it must not name.
+const COLLAPSE: &[(&str, &[&str])] = &[
+    ("src/projection/", &["store::", "service::", "PlanId", "Summarizer"]),
+    ("src/service/collapse/", &["sqlx", "SELECT ", "INSERT ", "store::sqlite", "store::memory"]),
+    ("src/store/", &["projection::", "summary::", "service::", "Segment", "Summarizer"]),
+];
+
+#[test]
+fn r74_index_operations_and_persistence_are_rooms_of_their_own() {
+    let files = sources();
+    for (room, strangers) in COLLAPSE {
+        let of_room = || files.iter().filter(|file| file.path.starts_with(room));
+        assert!(of_room().any(|file| file.code.contains("Collapse")), "{room} has its part");
+        for file in of_room() {
+            for name in *strangers {
+                assert!(!file.code.contains(name), "{} names `{name}`", file.path);
+            }
+        }
+    }
+}

@@ -25,9 +25,9 @@ use crate::{
 };
 
 /// Of a lease that names no time.
-const LEASE: Duration = Duration::from_secs(120);
+const LEASE: Duration = Duration::from_mins(2);
 /// The longest lease.
-const MOST_LEASE: Duration = Duration::from_secs(15 * 60);
+const MOST_LEASE: Duration = Duration::from_mins(15);
 /// Bytes of a summary: what is longer has too many tokens whatever it says.
 const MOST_SUMMARY_BYTES: usize = 1024 * 1024;
 

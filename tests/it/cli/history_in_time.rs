@@ -8,8 +8,8 @@ use super::support::{Server, anonymous, stderr, stdout};
 fn eventful() -> Server {
     let server = Server::with_turns(6);
     let id = |value: &serde_json::Value| value.as_str().expect("an id").to_owned();
-    let made = server.json(&["collapse", "s", "1-4", "--author", "lena"]).remove(0);
-    server.run(&["rollback", "s", &id(&made["overlay"]["id"]), "--reason", "too short"]);
+    let overlay = server.collapsed("1-4");
+    server.run(&["rollback", "s", &overlay, "--reason", "too short"]);
     let made = server.json(&["pin", "s", "3", "--reason", "the plan"]).remove(0);
     server.run(&["unpin", "s", &id(&made["pin"]["id"])]);
     server.run(&["views", "set", "s", "small", "--window", "9000", "--preset", "cascade"]);
@@ -22,19 +22,20 @@ fn eventful() -> Server {
 #[test]
 fn each_revision_is_a_line_that_says_what_changed() {
     let server = eventful();
-    expect![[r#"
-              1  <time>  view main: preset (default), window 100,000
-              2  <time>  rows 1–12 appended
-              3  <time>  collapse of rows 1–4 by hand, 1,194 → 1,017 tokens, by lena
-              4  <time>  rolled back: collapse of rows 1–4 by hand: too short
-              5  <time>  row 3 pinned: the plan
-              6  <time>  row 3 unpinned
-              7  <time>  view small: preset cascade, window 9,000
-              8  <time>  view small deleted
-              9  <time>  context item system set or removed (system)
-             10  <time>  row 13 appended in lane helper
-    "#]]
-    .assert_eq(&anonymous(&server.run(&["revisions", "s"])));
+    let text = anonymous(&server.run(&["revisions", "s"]));
+    let lines: Vec<_> = text.lines().map(str::trim_start).collect();
+    expect![[r"
+        1  <time>  view main: preset (default), window 100,000
+        2  <time>  rows 1–12 appended
+        3  <time>  collapse of rows 1–4 by hand, 1,194 → 848 tokens, by lena
+        4  <time>  rolled back: collapse of rows 1–4 by hand: too short
+        5  <time>  row 3 pinned: the plan
+        6  <time>  row 3 unpinned
+        7  <time>  view small: preset cascade, window 9,000
+        8  <time>  view small deleted
+        9  <time>  context item system set or removed (system)
+        10  <time>  row 13 appended in lane helper"]]
+    .assert_eq(&lines.join("\n"));
 }
 
 #[test]
@@ -112,5 +113,8 @@ fn a_context_says_what_a_providers_cache_can_use_again() {
     assert!(first.contains("prompt cache: no message is as it was sent last"), "{first}");
     server.run(&["append", "s", "One more thing."]);
     let second = server.run(&["context", "s"]);
-    assert!(second.contains("prompt cache: the first 11 of 13 messages (1,086 tokens)"), "{second}");
+    assert!(
+        second.contains("prompt cache: the first 11 of 13 messages (1,086 tokens)"),
+        "{second}"
+    );
 }

@@ -5,6 +5,7 @@ mod commands;
 mod demo;
 mod docs;
 mod failures;
+mod fork;
 mod history_in_time;
 mod import;
 mod overlays;

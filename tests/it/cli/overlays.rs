@@ -5,22 +5,14 @@ use expect_test::expect;
 
 use super::support::{Server, anonymous, stderr, stdout};
 
-/// Collapses rows into a text of this test's own, and gives the overlay's id.
-fn collapsed(server: &Server, rows: &str) -> String {
-    let plan = server.json(&["collapse", "prepare", "s", rows]).remove(0);
-    let plan = plan["plan_id"].as_str().expect("an id");
-    let made = server.json(&["collapse", "commit", "s", plan, "It is mended."]).remove(0);
-    made["overlay"]["id"].as_str().expect("an id").to_owned()
-}
-
 #[test]
 fn the_strip_shows_folds_by_letter_and_the_table_names_them() {
     let server = Server::with_turns(12);
     server.run(&["pin", "s", "14"]);
-    collapsed(&server, "1-4");
-    collapsed(&server, "1-8");
-    collapsed(&server, "15-18");
-    expect![[r#"
+    server.collapsed("1-4");
+    server.collapsed("1-8");
+    server.collapsed("15-18");
+    expect![[r"
         rows 1–24, one sign a row
         [A turns 1–4]█████▲[B turns 8–9]██████
         █ shown   [ ] folded into a text   ▲ pinned
@@ -29,31 +21,31 @@ fn the_strip_shows_folds_by_letter_and_the_table_names_them() {
         in A  <id>  collapse  manual  1–4     2,388  2,042
         A     <id>  collapse  manual  1–8     2,042  1,644
         B     <id>  collapse  manual  15–18   1,644  1,298
-    "#]]
+    "]]
     .assert_eq(&anonymous(&server.run(&["overlays", "s"])));
 }
 
 #[test]
 fn what_was_rolled_back_is_listed_on_demand_and_not_drawn() {
     let server = Server::with_turns(6);
-    let id = collapsed(&server, "1-4");
+    let id = server.collapsed("1-4");
     server.run(&["rollback", "s", &id]);
     let assert = server.command(&["overlays", "s"]).assert().success();
-    expect![[r#"
+    expect![[r"
         rows 1–12, one sign a row
         ████████████
         █ shown
-    "#]]
+    "]]
     .assert_eq(&anonymous(&stdout(&assert)));
     assert_eq!(stderr(&assert), "no overlays\n");
-    expect![[r#"
+    expect![[r"
         rows 1–12, one sign a row
         ████████████
         █ shown
 
            id                                    kind      by      rows  before  after  until
         –  <id>  collapse  manual  1–4    1,194    848      4
-    "#]]
+    "]]
     .assert_eq(&anonymous(&server.run(&["overlays", "s", "--all"])));
     assert!(server.json(&["overlays", "s"]).is_empty());
     let all = server.json(&["overlays", "s", "--all"]);
@@ -74,7 +66,7 @@ fn an_empty_session_has_no_strip_and_an_unknown_view_is_told() {
 fn each_view_has_a_strip_of_its_own() {
     let server = Server::with_turns(6);
     server.run(&["views", "set", "s", "small", "--window", "50000"]);
-    collapsed(&server, "1-4");
+    server.collapsed("1-4");
     let main = server.run(&["overlays", "s"]);
     assert!(main.contains("[A turns 1–2]████████"), "{main}");
     let small = server.run(&["overlays", "s", "--view", "small"]);
@@ -84,16 +76,16 @@ fn each_view_has_a_strip_of_its_own() {
 #[test]
 fn r62_expand_shows_the_rows_under_an_overlay() {
     let server = Server::with_turns(6);
-    let id = collapsed(&server, "1-4");
+    let id = server.collapsed("1-4");
     let text = anonymous(&server.run(&["expand", "s", &id]));
     let under: Vec<_> = text.lines().skip_while(|line| *line != "under it:").collect();
-    expect![[r#"
+    expect![[r"
         under it:
               1  user        Please mend part 1. It is broken again. It is broken again. It is broken a…
               2  assistant   Part 1 is mended. It works as it should. It works as it should. It works a…
               3  user        Please mend part 2. It is broken again. It is broken again. It is broken a…
               4  assistant   Part 2 is mended. It works as it should. It works as it should. It works a…
-    "#]]
+    "]]
     .assert_eq(&format!("{}\n", under.join("\n")));
     let head = text.lines().next().expect("a line");
     assert!(head.starts_with("collapse of rows 1–4 in view main, "), "{head}");
@@ -109,7 +101,7 @@ fn r62_expand_shows_the_rows_under_an_overlay() {
 fn expand_shows_the_context_with_an_overlay_opened_and_commits_nothing() {
     let server = Server::with_turns(6);
     let before = server.json(&["context", "s"]).remove(0);
-    let id = collapsed(&server, "1-4");
+    let id = server.collapsed("1-4");
     let opened = [
         server.json(&["expand", "s", &id, "--context"]).remove(0),
         server.json(&["context", "s", "--preview", "--expand", &id]).remove(0),

@@ -60,7 +60,17 @@ pub(super) fn anonymous(text: &str) -> String {
         }
     });
     let text: String = words.collect();
-    text.lines().map(|line| format!("{}\n", line.trim_end())).collect()
+    trimmed(&text)
+}
+
+/// Text without the blanks that fill its lines.
+pub(super) fn trimmed(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for line in text.lines() {
+        out.push_str(line.trim_end());
+        out.push('\n');
+    }
+    out
 }
 
 /// A server of its own on a port of its own.
@@ -122,6 +132,15 @@ impl Server {
         server
     }
 
+    /// Collapses rows of `s` into a text of its own; gives the overlay's id.
+    pub(super) fn collapsed(&self, rows: &str) -> String {
+        let plan = self.json(&["collapse", "prepare", "s", rows]).remove(0);
+        let plan = plan["plan_id"].as_str().expect("an id");
+        let commit = ["collapse", "commit", "s", plan, "It is mended.", "--author", "lena"];
+        let made = self.json(&commit).remove(0);
+        made["overlay"]["id"].as_str().expect("an id").to_owned()
+    }
+
     /// Runs a command that must be refused, and gives what it says of it.
     #[track_caller]
     pub(super) fn refused(&self, arguments: &[&str]) -> String {
@@ -141,6 +160,19 @@ impl Server {
     pub(super) fn json(&self, arguments: &[&str]) -> Vec<Value> {
         let mut command = self.command(arguments);
         json_lines(&command.args(["--output", "json"]).assert().success())
+    }
+
+    /// Runs a line of a shell that must work, and gives its standard output.
+    #[track_caller]
+    pub(super) fn shell(&self, line: &str) -> String {
+        let folder = std::path::Path::new(BINARY).parent().expect("a folder");
+        #[expect(clippy::disallowed_methods, reason = "a shell finds its programs by it")]
+        let path = format!("{}:{}", folder.display(), std::env::var("PATH").expect("a path"));
+        let mut command = Command::new("sh");
+        clean(&mut command);
+        command.args(["-c", line]).current_dir(env!("CARGO_MANIFEST_DIR"));
+        command.env("PATH", path).env("CONCERTINA_SERVER", &self.address);
+        stdout(&assert_cmd::Command::from_std(command).assert().success())
     }
 
     /// Tells it to stop as an operator would; gives its exit code and its folder.
