@@ -59,6 +59,32 @@ async fn a3_words_beside_a_result_are_still_seen() {
 }
 
 #[tokio::test]
+async fn a1_a3_a_collapse_takes_whole_rounds_and_words_beside_a_result_only_where_they_are_named() {
+    let words = "also rename it to k.rs";
+    for (last, covered, is_seen) in [(1, 1, true), (2, 1, true), (3, 3, false)] {
+        let mut talk = Talk::start("default", 100_000).await;
+        talk.user(&format!("count files {}", prose(800))).await;
+        talk.say(vec![
+            assistant(vec![call("c1", "list_dir", r#"{"path":"src"}"#)]),
+            results(vec![result("c1", format!("a.rs b.rs {}", prose(800))), text(words)]),
+            assistant(vec![text("two files")]),
+            user("thanks"),
+        ])
+        .await;
+        let plan = talk.prepare(1, last).await.unwrap();
+        assert_eq!(plan.covered, [super::reducing::range(1, covered)], "1 to {last}");
+        assert_eq!(plan.material.contains(words), !is_seen);
+        talk.commit(&plan, "Files were counted.").await.unwrap();
+        for format in FORMATS {
+            let shown = talk.shown(format).await;
+            assert_eq!(count(&shown, words), usize::from(is_seen), "{format:?}");
+            assert_eq!(count(&shown, "a.rs b.rs"), usize::from(is_seen), "{format:?}");
+            assert_eq!(count(&shown, "list_dir"), usize::from(is_seen), "{format:?}");
+        }
+    }
+}
+
+#[tokio::test]
 async fn a5_a_call_that_waits_for_a_person_is_not_reduced_away() {
     let mut talk = Talk::start("default", 2000).await;
     talk.say(vec![
