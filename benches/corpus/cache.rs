@@ -67,10 +67,14 @@ impl Cache {
         self.spent.too_large += i64::from(sent > self.limit);
         self.spent.sent += sent;
         self.spent.whole += whole;
-        if let Some(before) = self.before.as_ref().filter(|it| it.fixed == now.fixed) {
-            let same = common(&before.blocks, &now.blocks);
-            self.spent.cuts += i64::from(same < before.blocks.len());
-            self.spent.cached += now.fixed_tokens + tokens_of(&now.blocks[..same]);
+        match &self.before {
+            None => {}
+            Some(before) if before.fixed != now.fixed => self.spent.cuts += 1,
+            Some(before) => {
+                let same = common(&before.blocks, &now.blocks);
+                self.spent.cuts += i64::from(same < before.blocks.len());
+                self.spent.cached += now.fixed_tokens + tokens_of(&now.blocks[..same]);
+            }
         }
         self.before = Some(now);
     }

@@ -20,6 +20,8 @@
 use std::collections::BTreeSet;
 
 const START: usize = 40;
+/// … and of a start that was cut, at least.
+const LEAST_START: usize = 24;
 const LONG: usize = 200;
 const OPENING_WORDS: usize = 5;
 const OMITTED: char = '…';
@@ -74,7 +76,8 @@ impl Summary {
     pub(crate) fn names_command(&self, command: &str) -> bool {
         let command = own_command(command);
         let first = command.lines().next().unwrap_or_default();
-        if self.has(&start(&plain(first))) {
+        let whole = plain(first);
+        if self.has(&start(&whole)) || self.has_cut(&whole) {
             return true;
         }
         let words = plain(simple(first));
@@ -112,6 +115,12 @@ impl Summary {
             let is_enough = count(head) >= LEAST_HEAD && count(tail) >= LEAST_TAIL;
             is_enough.then(|| (head.to_owned(), tail.to_owned()))
         })
+    }
+
+    /// Says whether a start of the words stands there before an ellipsis.
+    fn has_cut(&self, words: &str) -> bool {
+        let start = |len: usize| words.chars().take(len).collect::<String>();
+        (LEAST_START..START).any(|len| self.text.contains(&format!("{}…", start(len))))
     }
 
     /// Says whether the words stand there, not as part of longer ones.

@@ -67,10 +67,10 @@ impl Plan {
             let all = if is_quick { &PRESETS[..2] } else { &PRESETS };
             presets = all.iter().map(|name| (*name).to_owned()).collect();
         }
-        let patched = patches.iter().map(|patch| Candidate::patched(patch));
+        let overridden = patches.iter().map(|patch| Candidate::patched(patch));
         Ok(Self {
             files: files(),
-            candidates: presets.iter().map(|it| Candidate::preset(it)).chain(patched).collect(),
+            candidates: presets.iter().map(|it| Candidate::preset(it)).chain(overridden).collect(),
             windows: if is_quick { WINDOWS[..1].to_vec() } else { WINDOWS.to_vec() },
             most_sessions: if is_quick { FEW } else { usize::MAX },
             is_json,

@@ -78,7 +78,9 @@ pub(crate) fn run(plan: &Plan) -> anyhow::Result<Vec<Results>> {
         }
         let simple = Simple::ALL.iter().enumerate().map(|(policy, simple)| {
             let mut sum = Spent::default();
-            filling.iter().for_each(|session| sum.add(&session.spent[at][policy]));
+            for session in &filling {
+                sum.add(&session.spent[at][policy]);
+            }
             (simple.name(), sum)
         });
         out.push(Results {

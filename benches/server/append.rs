@@ -95,7 +95,8 @@ impl Agent for Writer {
     }
 }
 
-fn call(id: &str) -> Message {
+/// A call.
+pub(crate) fn call(id: &str) -> Message {
     let input =
         r#"{"path":"src/service/append_turn.rs","first_line":1,"last_line":120,"numbers":true}"#;
     let kind = Kind::ToolUse(ToolUse {
@@ -107,7 +108,8 @@ fn call(id: &str) -> Message {
     message(Role::Assistant, kind)
 }
 
-fn answer(id: &str, text: String) -> Message {
+/// What came back.
+pub(crate) fn answer(id: &str, text: String) -> Message {
     let output = ToolOutput { kind: Some(tool_output::Kind::Text(text.into())) };
     let kind = Kind::ToolResult(ToolResult {
         tool_use_id: id.to_owned(),

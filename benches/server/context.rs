@@ -9,7 +9,7 @@ use crate::{
     floor::Contexts,
     load::{self, Agent},
     report,
-    servers::{Bare, Client, Subject},
+    servers::{ANSWER_BYTES, Bare, Client, Subject},
     words::Words,
 };
 
@@ -92,12 +92,25 @@ pub(crate) async fn context(
     client: &mut Client,
     session: &str,
 ) -> anyhow::Result<pb::GetContextResponse> {
-    let request = pb::GetContextRequest {
+    Ok(client.get_context(asking(session)).await?.into_inner())
+}
+
+/// Asks for one that may be longer than answers usually are.
+pub(crate) async fn long_context(
+    client: &mut Client,
+    session: &str,
+) -> anyhow::Result<pb::GetContextResponse> {
+    let max_response_bytes = i64::try_from(ANSWER_BYTES)?;
+    let request = pb::GetContextRequest { max_response_bytes, ..asking(session) };
+    Ok(client.get_context(request).await?.into_inner())
+}
+
+fn asking(session: &str) -> pb::GetContextRequest {
+    pb::GetContextRequest {
         session_id: session.to_owned(),
         format: WireFormat::AnthropicMessages.into(),
         ..Default::default()
-    };
-    Ok(client.get_context(request).await?.into_inner())
+    }
 }
 
 fn session_id(agent: usize) -> String {

@@ -51,7 +51,11 @@ async fn turn<A: Agent>(time: Duration, agents: Vec<A>, side: &mut Side) -> anyh
     Ok(agents)
 }
 
-async fn ask_until<A: Agent>(end: Instant, mut agent: A) -> anyhow::Result<(A, Histogram<u64>)> {
+/// Lets one agent ask until `end`: the agent, and the microseconds of each call.
+pub(crate) async fn ask_until<A: Agent>(
+    end: Instant,
+    mut agent: A,
+) -> anyhow::Result<(A, Histogram<u64>)> {
     let mut micros = Histogram::new(3)?;
     loop {
         let asked = Instant::now();

@@ -9,6 +9,7 @@
 //! `cargo bench --bench server` measures, `-- --quick` only shows in seconds
 //! that it runs, and any other word picks the figures whose names hold it.
 
+mod afterwards;
 mod append;
 mod context;
 mod counting;
@@ -16,6 +17,7 @@ mod cpu;
 mod floor;
 mod following;
 mod load;
+mod racing;
 mod report;
 mod servers;
 mod words;
@@ -28,6 +30,8 @@ struct Plan {
     turn: Duration,
     /// Turns of each side.
     turns: usize,
+    /// Only shows that it runs.
+    is_quick: bool,
     /// Names of what to measure; empty: everything.
     only: Vec<String>,
 }
@@ -36,12 +40,9 @@ impl Plan {
     fn from_args(args: impl Iterator<Item = String>) -> Self {
         // Cargo adds `--bench`.
         let (flags, only): (Vec<_>, Vec<_>) = args.partition(|arg| arg.starts_with("--"));
-        let (turn, turns) = if flags.iter().any(|flag| flag == "--quick") {
-            (Duration::from_millis(100), 1)
-        } else {
-            (Duration::from_millis(400), 15)
-        };
-        Self { turn, turns, only }
+        let is_quick = flags.iter().any(|flag| flag == "--quick");
+        let (millis, turns) = if is_quick { (100, 1) } else { (400, 15) };
+        Self { turn: Duration::from_millis(millis), turns, is_quick, only }
     }
 
     fn wants(&self, name: &str) -> bool {
@@ -58,6 +59,7 @@ fn main() -> anyhow::Result<()> {
     load.block_on(async {
         context::measure(&plan).await?;
         following::measure(&plan).await?;
-        append::measure(&plan).await
+        append::measure(&plan).await?;
+        racing::measure(&plan).await
     })
 }

@@ -27,7 +27,8 @@ impl Side {
         median(self.cpu_micros.clone())
     }
 
-    fn quantile_ms(&self, quantile: f64) -> f64 {
+    /// Milliseconds that a share of the calls took at most.
+    pub(crate) fn quantile_ms(&self, quantile: f64) -> f64 {
         let micros = self.micros.as_ref().map_or(0, |it| it.value_at_quantile(quantile));
         u32::try_from(micros).map_or(f64::INFINITY, f64::from) / 1000.0
     }

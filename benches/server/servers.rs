@@ -1,15 +1,19 @@
 //! The two sides: a real server over a database on disk, and the floor. Both
 //! listen on loopback and share threads that are not the load's.
 
-use std::{net::SocketAddr, time::Duration};
+use std::{net::SocketAddr, sync::Arc, time::Duration};
 
 use anyhow::Context as _;
 use concertina::{
     config::Config,
     grpc::{self, Running},
     proto::v1::{
+        collapse_service_client::CollapseServiceClient,
         session_service_client::SessionServiceClient, session_service_server::SessionServiceServer,
     },
+    service::Ctx,
+    store::sqlite::{Options, SqliteStore},
+    summary::{Extractive, Summarizer},
 };
 use tempfile::TempDir;
 use tokio::{net::TcpListener, runtime::Runtime};
@@ -17,8 +21,14 @@ use tonic::transport::{Channel, Server, server::TcpIncoming};
 
 use crate::floor::{Contexts, Floor};
 
+/// What a client takes of an answer.
+pub(crate) const ANSWER_BYTES: usize = 64 << 20;
+
 /// A client with a connection of its own.
 pub(crate) type Client = SessionServiceClient<Channel>;
+
+/// One that collapses.
+pub(crate) type CollapseClient = CollapseServiceClient<Channel>;
 
 /// A real server; what it stored goes with it.
 pub(crate) struct Subject {
@@ -31,6 +41,11 @@ pub(crate) struct Subject {
 impl Subject {
     /// A server with an empty database.
     pub(crate) async fn start() -> anyhow::Result<Self> {
+        Self::start_with(Arc::new(Extractive)).await
+    }
+
+    /// One whose summaries come from elsewhere.
+    pub(crate) async fn start_with(summarizer: Arc<dyn Summarizer>) -> anyhow::Result<Self> {
         let data = TempDir::new()?;
         let config = Config {
             data: data.path().to_owned(),
@@ -41,15 +56,23 @@ impl Subject {
         let runtime = Runtime::new()?;
         let threads = runtime.handle().clone();
         // What it starts goes to the threads that it is started from.
-        let start = move || threads.block_on(grpc::start(&config));
+        let start = move || threads.block_on(start(config, summarizer));
         let running = tokio::task::spawn_blocking(start).await??;
         Ok(Self { running: Some(running), runtime: Some(runtime), _data: data })
     }
 
     /// A new connection.
     pub(crate) async fn client(&self) -> anyhow::Result<Client> {
-        let running = self.running.as_ref().context("the server has stopped")?;
-        client(running.address()).await
+        client(self.address()?).await
+    }
+
+    /// A new connection for collapses.
+    pub(crate) async fn collapses(&self) -> anyhow::Result<CollapseClient> {
+        Ok(CollapseServiceClient::new(channel(self.address()?).await?))
+    }
+
+    fn address(&self) -> anyhow::Result<SocketAddr> {
+        Ok(self.running.as_ref().context("the server has stopped")?.address())
     }
 
     /// Stops it.
@@ -103,7 +126,16 @@ impl Drop for Bare {
     }
 }
 
+async fn start(config: Config, summarizer: Arc<dyn Summarizer>) -> anyhow::Result<Running> {
+    let store = SqliteStore::open(&config.data, Options::default()).await?;
+    let ctx = Ctx { summarizer, ..Ctx::new(Arc::new(store)) };
+    Ok(grpc::start_with(Arc::new(ctx), &config).await?)
+}
+
 async fn client(address: SocketAddr) -> anyhow::Result<Client> {
-    let channel = Channel::from_shared(format!("http://{address}"))?.connect().await?;
-    Ok(SessionServiceClient::new(channel))
+    Ok(SessionServiceClient::new(channel(address).await?).max_decoding_message_size(ANSWER_BYTES))
+}
+
+async fn channel(address: SocketAddr) -> anyhow::Result<Channel> {
+    Ok(Channel::from_shared(format!("http://{address}"))?.connect().await?)
 }

@@ -15,7 +15,8 @@ use super::{
 use crate::proto::v1;
 
 #[derive(Debug, clap::Args)]
-#[command(args_conflicts_with_subcommands = true)]
+#[command(override_usage = "concertina collapse [OPTIONS] <SESSION> [ROWS]
+       concertina collapse <COMMAND>")]
 pub(super) struct Args {
     #[command(flatten)]
     now: Now,
@@ -23,7 +24,8 @@ pub(super) struct Args {
     action: Option<Action>,
 }
 
-#[derive(Debug, clap::Args)]
+// All of it optional, for it is not said where a step is named.
+#[derive(Debug, Default, PartialEq, clap::Args)]
 struct Now {
     /// The session.
     session: Option<String>,
@@ -31,15 +33,15 @@ struct Now {
     /// the view's policy would take.
     #[arg(value_parser = rows)]
     rows: Option<v1::SeqRange>,
-    /// Which view of the session.
-    #[arg(long, default_value = "main")]
-    view: String,
+    /// Which view of the session; left out: `main`.
+    #[arg(long)]
+    view: Option<String>,
     /// What the summary should keep, or @FILE.
     #[arg(long, value_name = "TEXT")]
     instructions: Option<String>,
     /// Who; kept on record.
-    #[arg(long, default_value = "")]
-    author: String,
+    #[arg(long)]
+    author: Option<String>,
     /// Makes a retry safe.
     #[arg(long, value_name = "ID")]
     request_id: Option<String>,
@@ -96,6 +98,9 @@ enum Action {
 }
 
 pub(super) async fn run(args: Args, mut remote: Remote, out: &mut Out) -> anyhow::Result<()> {
+    if args.action.is_some() && args.now != Now::default() {
+        return Err(Usage::new("expected what belongs to a step after its name").into());
+    }
     match args.action {
         None => now(args.now, &mut remote, out).await,
         Some(Action::Prepare {
@@ -141,10 +146,10 @@ async fn now(args: Now, remote: &mut Remote, out: &mut Out) -> anyhow::Result<()
     let instructions = args.instructions.as_deref().map(args::text_or_file).transpose()?;
     let request = v1::CreateCollapseRequest {
         session_id,
-        view: args.view,
+        view: args.view.unwrap_or_default(),
         rows: args.rows,
         instructions: args::text(instructions.unwrap_or_default())?,
-        author: args.author,
+        author: args.author.unwrap_or_default(),
         request_id: args.request_id.unwrap_or_default(),
     };
     let answer = remote.create_collapse(request).await?;

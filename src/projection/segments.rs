@@ -5,8 +5,11 @@
 //! alone is more than a segment may be, for a session of one prompt and 200
 //! tool rounds is one turn.
 
-use std::collections::BTreeSet;
+mod pieces;
 
+use std::{cell::OnceCell, collections::BTreeSet};
+
+use self::pieces::{Piece, tokens_of, trim};
 use super::{
     bench::{Bench, directly_under, source_digest, widen},
     protect::{Protected, protected},
@@ -61,22 +64,15 @@ pub struct Wanted {
     pub is_urgent: bool,
 }
 
-/// A shown round.
-#[derive(Clone, Copy)]
-struct Piece {
-    id: Seq,
-    tokens: i64,
-    starts_turn: bool,
-    is_protected: bool,
-}
-
 /// Finds one segment after the other. What was found counts as gone.
 pub(crate) struct Finder<'b, 'a> {
     bench: &'b Bench<'a>,
     /// Segments that are not tried again as they are.
     refused: &'b [RowSet],
-    protected: Protected,
-    leased: BTreeSet<Seq>,
+    /// These three only where a trigger holds: most contexts need none.
+    protected: OnceCell<Protected>,
+    leased: OnceCell<BTreeSet<Seq>>,
+    kept_from: OnceCell<usize>,
     taken: BTreeSet<Seq>,
     /// Uncalibrated tokens of the messages once what was found is summarized.
     messages: i64,
@@ -92,13 +88,22 @@ impl<'b, 'a> Finder<'b, 'a> {
         Self {
             bench,
             refused,
-            protected: protected(bench),
-            leased: leased(bench),
+            protected: OnceCell::new(),
+            leased: OnceCell::new(),
+            kept_from: OnceCell::new(),
             taken: BTreeSet::new(),
             messages: bench.composed.tokens,
             summaries,
             passes,
         }
+    }
+
+    fn protected(&self) -> &Protected {
+        self.protected.get_or_init(|| protected(self.bench))
+    }
+
+    fn is_leased(&self, round: Seq) -> bool {
+        self.leased.get_or_init(|| leased(self.bench)).contains(&round)
     }
 
     fn rules(&self) -> &'a Collapse {
@@ -201,11 +206,11 @@ impl<'b, 'a> Finder<'b, 'a> {
         }
         let first = ends[..half].iter().map(|(first, _)| *first).min()?;
         let last = ends[..half].iter().map(|(_, last)| *last).max()?;
-        let protected = self.protected.all();
+        let protected = self.protected().all();
         let visible: BTreeSet<Seq> = self.bench.composed.visible.iter().copied().collect();
         let is_kept = |id: &Seq| protected.contains(id) && visible.contains(id);
         let all = &order[first..=last];
-        if all.iter().any(|id| self.leased.contains(id)) {
+        if all.iter().any(|id| self.is_leased(*id)) {
             return None;
         }
         let (kept, covered): (Vec<Seq>, Vec<Seq>) = all.iter().partition(|id| is_kept(id));
@@ -274,118 +279,6 @@ impl<'b, 'a> Finder<'b, 'a> {
         most_summary_tokens(self.bench)
     }
 
-    /// Runs of shown rounds before the newest that stay, and how many units
-    /// (turns, or rounds in a session of one turn) stay.
-    fn runs(&self) -> (Vec<Vec<Piece>>, usize) {
-        let protected = self.protected.all();
-        let history = self.bench.lens.history;
-        let kept_from = self.kept_from();
-        let mut runs: Vec<Vec<Piece>> = vec![Vec::new()];
-        let mut at = 0;
-        for entry in &self.bench.composed.entries {
-            let Entry::Round(round) = entry else {
-                runs.push(Vec::new());
-                continue;
-            };
-            if self.bench.composed.visible.get(at) != Some(&round.id) {
-                continue;
-            }
-            at += 1;
-            if at > kept_from {
-                break;
-            }
-            if self.leased.contains(&round.id) || self.taken.contains(&round.id) {
-                runs.push(Vec::new());
-                continue;
-            }
-            let piece = Piece {
-                id: round.id,
-                tokens: round.tokens,
-                starts_turn: history.round(round.id).is_some_and(|it| it.starts_turn),
-                is_protected: protected.contains(&round.id),
-            };
-            if let Some(run) = runs.last_mut() {
-                run.push(piece);
-            }
-        }
-        let newest = self.bench.composed.visible.get(kept_from..).unwrap_or_default();
-        let starts =
-            newest.iter().filter(|id| history.round(**id).is_some_and(|it| it.starts_turn));
-        let kept = if self.has_whole_turns() { starts.count() } else { newest.len() };
-        runs.retain(|run| !run.is_empty());
-        for run in &mut runs {
-            trim(run);
-        }
-        (runs, kept)
-    }
-
-    /// The position in the view from which rounds stay as they are.
-    fn kept_from(&self) -> usize {
-        let rules = self.rules();
-        if rules.keep_share <= 0.0 {
-            return self.bench.newest_turns(rules.keep_turns);
-        }
-        let visible = &self.bench.composed.visible;
-        let starts = self.bench.turn_starts();
-        let oldest = match starts.len().checked_sub(rules.keep_turns) {
-            Some(at) => starts.get(at).copied().unwrap_or(visible.len()),
-            None => 0,
-        };
-        let window = self.bench.facts.window;
-        let most = share_of(window.limit(), rules.keep_share);
-        let shown = self.bench.tokens_by_round();
-        let mut from = visible.len().saturating_sub(1);
-        let mut sum = 0;
-        for at in (oldest..visible.len()).rev() {
-            sum += shown.get(&visible[at]).copied().unwrap_or(0);
-            if tokens::calibrate(sum, window.factor) > most {
-                break;
-            }
-            from = from.min(at);
-        }
-        from
-    }
-
-    /// Says whether a whole turn lies before the rounds that stay.
-    fn has_whole_turns(&self) -> bool {
-        let kept_from = self.kept_from();
-        self.bench.turn_starts().get(1).is_some_and(|second| *second <= kept_from)
-    }
-
-    /// What a run counts in.
-    fn units(&self, run: &[Piece]) -> Vec<Vec<Piece>> {
-        let rules = self.rules();
-        let window = self.bench.facts.window;
-        let share = share_of(window.limit(), rules.segment_share);
-        let in_rounds = !self.has_whole_turns();
-        let mut turns: Vec<Vec<Piece>> = Vec::new();
-        for piece in run {
-            match turns.last_mut() {
-                Some(turn) if !piece.starts_turn => turn.push(*piece),
-                _ => turns.push(vec![*piece]),
-            }
-        }
-        let mut out = Vec::new();
-        for turn in turns {
-            let is_too_much = turn.len() > rules.max_turns
-                && tokens::calibrate(tokens_of(&turn), window.factor) > share;
-            if in_rounds || is_too_much {
-                out.extend(turn.into_iter().map(|piece| vec![piece]));
-            } else {
-                out.push(turn);
-            }
-        }
-        // What is protected alone is no unit of its own.
-        let mut units: Vec<Vec<Piece>> = Vec::new();
-        for unit in out {
-            match units.last_mut() {
-                Some(last) if unit.iter().all(|it| it.is_protected) => last.extend(unit),
-                _ => units.push(unit),
-            }
-        }
-        units
-    }
-
     fn segment(&self, rounds: &[Piece]) -> Segment {
         let mut rounds = rounds.to_vec();
         trim(&mut rounds);
@@ -394,19 +287,6 @@ impl<'b, 'a> Finder<'b, 'a> {
         let ids = |pieces: &[Piece]| pieces.iter().map(|piece| piece.id).collect::<Vec<_>>();
         of_rounds(self.bench, &ids(&covered), &ids(&kept), tokens_of(&covered))
     }
-}
-
-/// Protected rounds at the ends are not between anything.
-fn trim(run: &mut Vec<Piece>) {
-    while run.last().is_some_and(|piece| piece.is_protected) {
-        run.pop();
-    }
-    let first = run.iter().position(|piece| !piece.is_protected).unwrap_or(run.len());
-    run.drain(..first);
-}
-
-fn tokens_of(rounds: &[Piece]) -> i64 {
-    rounds.iter().filter(|piece| !piece.is_protected).map(|piece| piece.tokens).sum()
 }
 
 #[expect(

@@ -91,16 +91,30 @@ async fn attempt(
         job.summaries = if may_wait { Summaries::Awaited } else { Summaries::None };
     }
     if let Some(served) = reusable(&state, &job) {
-        return Ok(Some(served));
+        return Ok(Some(told(ctx, asked, served)));
     }
     let (state, output) = answer(ctx, state, session, job, pending).await?;
+    let output = output.map(|output| told(ctx, asked, output));
     let bytes = state.bytes();
     drop(state);
     ctx.live.weigh(session, bytes);
-    if output.as_ref().is_some_and(|it| it.reduction_pending && !it.preview) {
-        collapse::start(ctx, session, view);
-    }
     Ok(output)
+}
+
+/// Starts the collapse that a context wants, and says so where one is under way
+/// already. Under the state's lock, so that none ends in between.
+fn told(ctx: &Ctx, asked: &Asked<'_>, output: Arc<ContextOutput>) -> Arc<ContextOutput> {
+    if output.preview {
+        return output;
+    }
+    if output.reduction_pending {
+        collapse::start(ctx, &asked.session, &asked.view);
+        return output;
+    }
+    if ctx.background.is_running(&asked.session, &asked.view) {
+        return Arc::new(ContextOutput { reduction_pending: true, ..(*output).clone() });
+    }
+    output
 }
 
 /// How long a caller may wait for a collapse: the policy's time, and less than
@@ -236,6 +250,10 @@ async fn job(
         explain: input.explain,
         now: ctx.clock.now(),
         summaries: Summaries::AtOnce,
+        has_given_up: state
+            .session
+            .as_ref()
+            .is_some_and(|session| known.attempts.has_failed(session.revision)),
         fired: Vec::new(),
     })
 }

@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::{
     Template,
     layout::{has_headings, least_tokens, sections},
-    text::{floor, has},
+    text::floor,
 };
 use crate::tokens::count_text;
 
@@ -137,49 +137,51 @@ fn is_error_message(text: &str) -> bool {
     if text.len() > LONGEST_ERROR || text.lines().count() > 4 {
         return false;
     }
-    let bare = text.trim_matches(|it: char| !it.is_alphanumeric());
-    let bare = ["HTTP ", "http ", "status ", "Status "]
-        .iter()
-        .find_map(|it| bare.strip_prefix(it))
-        .unwrap_or(bare);
-    let code = bare.split(|it: char| !it.is_ascii_digit()).next().unwrap_or_default();
-    let is_status = matches!(
-        code,
-        "400" | "401" | "402" | "403" | "404" | "408" | "409" | "413" | "422" | "429"
-    ) || matches!(code, "500" | "501" | "502" | "503" | "504" | "529");
-    let rest = bare.get(code.len()..).unwrap_or_default().trim_start();
-    // `429`, `429 Too Many Requests`, but not `404 pages were translated …`.
-    if is_status && (rest.is_empty() || rest.split_whitespace().count() <= 3 || says_failure(rest))
-    {
-        return true;
-    }
-    let starts = [
-        "error",
-        "api error",
-        "request failed",
-        "exception",
-        "internal server error",
-        "failed to ",
-    ];
-    let is_led = starts.iter().any(|it| {
-        let is_start = bare.len() >= it.len()
-            && bare.is_char_boundary(it.len())
-            && bare[..it.len()].eq_ignore_ascii_case(it);
-        is_start && bare[it.len()..].starts_with([':', ' ', '.', '-', '_', '('])
-            || bare.eq_ignore_ascii_case(it)
-    });
-    let is_short = bare.split_whitespace().count() <= 12;
-    (is_led && (is_short || says_failure(bare))) || (is_short && says_failure(bare))
+    let lower = text.trim_matches(|it: char| !it.is_alphanumeric()).to_lowercase();
+    let bare = ["http ", "status "].iter().find_map(|it| lower.strip_prefix(it)).unwrap_or(&lower);
+    is_status(bare) || is_led_by_error(bare) || is_mostly_failure(bare)
 }
 
-fn says_failure(text: &str) -> bool {
-    let words = [
+/// `429`, `429 too many requests`, but not `404 pages were translated …`.
+fn is_status(text: &str) -> bool {
+    const CODES: [&str; 16] = [
+        "400", "401", "402", "403", "404", "408", "409", "413", "422", "429", "500", "501", "502",
+        "503", "504", "529",
+    ];
+    let end = text.find(|it: char| !it.is_ascii_digit()).unwrap_or(text.len());
+    let (code, rest) = text.split_at(end);
+    CODES.contains(&code) && (rest.split_whitespace().count() <= 3 || is_mostly_failure(rest))
+}
+
+fn is_led_by_error(text: &str) -> bool {
+    const STARTS: [&str; 12] = [
+        "error:",
+        "error -",
+        "error code",
+        "error 4",
+        "error 5",
+        "api error",
+        "exception:",
+        "request failed",
+        "internal server error",
+        "failed to connect",
+        "failed to fetch",
+        "failed to generate",
+    ];
+    let is_one_line = text.lines().count() == 1;
+    text == "error" || (is_one_line && STARTS.iter().any(|it| text.starts_with(it)))
+}
+
+/// Half of it and more is phrases that only errors use.
+fn is_mostly_failure(text: &str) -> bool {
+    const PHRASES: [&str; 29] = [
         "rate limit",
         "rate_limit",
-        "ratelimit",
+        "exceeded",
         "too many requests",
         "overloaded",
-        "quota exceeded",
+        "_error",
+        "quota",
         "insufficient_quota",
         "unauthorized",
         "forbidden",
@@ -187,6 +189,7 @@ fn says_failure(text: &str) -> bool {
         "gateway timeout",
         "service unavailable",
         "internal server error",
+        "request timed out",
         "timed out",
         "timeout",
         "connection refused",
@@ -194,17 +197,16 @@ fn says_failure(text: &str) -> bool {
         "connection error",
         "invalid api key",
         "invalid_api_key",
-        "authentication",
+        "authentication failed",
         "prompt is too long",
         "context length",
-        "context_length",
         "bad request",
         "server error",
         "try again later",
-        "not_found_error",
         "payment required",
     ];
-    words.iter().any(|it| has(text, it))
+    let found = PHRASES.iter().filter(|it| text.contains(*it)).map(|it| it.len()).sum::<usize>();
+    found > 0 && found * 2 >= text.trim().len()
 }
 
 /// JSON alone, fenced or not: a call's arguments, a list of blocks.

@@ -209,3 +209,34 @@ fn history_is_insert_only() {
         }
     }
 }
+
+/// Context Collapse in three rooms: what can be covered and how it shows, the
+/// operations, and what is on record. Each with a name of its own and those
+/// that it must not name.
+const COLLAPSE: &[(&str, &str, &[&str])] = &[
+    ("src/projection/", "struct Segment", &["store::", "service::", "PlanId", "Summarizer"]),
+    (
+        "src/service/collapse/",
+        "fn create_collapse",
+        &["sqlx", "SELECT ", "INSERT ", "store::sqlite", "store::memory"],
+    ),
+    (
+        "src/store/",
+        "struct CommitOverlays",
+        &["projection::", "summary::", "service::", "Segment", "Summarizer"],
+    ),
+];
+
+#[test]
+fn r74_index_operations_and_persistence_are_rooms_of_their_own() {
+    let files = sources();
+    for (room, own, strangers) in COLLAPSE {
+        let of_room = || files.iter().filter(|file| file.path.starts_with(room));
+        assert!(of_room().any(|file| file.code.contains(own)), "{room} has `{own}`");
+        for file in of_room() {
+            for name in *strangers {
+                assert!(!file.code.contains(name), "{} names `{name}`", file.path);
+            }
+        }
+    }
+}

@@ -103,12 +103,21 @@ async fn shown(session: &DemoSession, remote: &mut Remote) -> anyhow::Result<Sho
 }
 
 async fn collapse(session: &DemoSession, remote: &mut Remote) -> Result<v1::Overlay, Refusal> {
-    let request = v1::CreateCollapseRequest {
+    let mut request = v1::CreateCollapseRequest {
         session_id: session.id.clone(),
         author: "demo".into(),
         ..v1::CreateCollapseRequest::default()
     };
-    Ok(remote.create_collapse(request).await?.overlay.unwrap_or_default())
+    let made = match remote.create_collapse(request.clone()).await {
+        // The view had just folded what its policy would: one fold over all then.
+        Err(refusal) if refusal.reason == "NOTHING_TO_COLLAPSE" => {
+            let last_seq = session.newest_request - 1;
+            request.rows = Some(v1::SeqRange { first_seq: 1, last_seq });
+            remote.create_collapse(request).await?
+        }
+        made => made?,
+    };
+    Ok(made.overlay.unwrap_or_default())
 }
 
 async fn collapsed(

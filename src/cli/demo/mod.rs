@@ -35,6 +35,8 @@ pub(super) struct Args {
 /// The session that is played.
 struct DemoSession {
     id: String,
+    /// The row of the last request, where everything is appended.
+    newest_request: i64,
 }
 
 impl DemoSession {
@@ -83,7 +85,8 @@ async fn play_and_show(
     out: &mut Out,
 ) -> anyhow::Result<()> {
     let lines = script::lines()?;
-    let session = create(args, remote).await?;
+    let mut session = create(args, remote).await?;
+    session.newest_request = script::newest_request(&lines);
     if !out.is_json() {
         greet(args, local, remote, &session, out).await?;
     }
@@ -121,7 +124,7 @@ async fn create(args: &Args, remote: &mut Remote) -> anyhow::Result<DemoSession>
         };
         remote.set_context_item(request).await?;
     }
-    Ok(DemoSession { id: session.id })
+    Ok(DemoSession { id: session.id, newest_request: 0 })
 }
 
 async fn greet(

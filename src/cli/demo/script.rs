@@ -24,6 +24,14 @@ pub(super) fn lines() -> anyhow::Result<Vec<Line>> {
     SESSION.lines().map(line).collect()
 }
 
+/// The row that the last request becomes.
+pub(super) fn newest_request(lines: &[Line]) -> i64 {
+    let is_request =
+        |line: &Line| !line.is_assistant() && line.blocks().any(|block| block["type"] == "text");
+    let at = lines.iter().rposition(is_request).map_or(0, |at| at + 1);
+    i64::try_from(at).unwrap_or(i64::MAX)
+}
+
 /// What stands around the messages.
 pub(super) fn items() -> [v1::ContextItem; 2] {
     use v1::context_item::Placement;

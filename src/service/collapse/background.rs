@@ -3,7 +3,7 @@
 
 use std::{
     collections::HashMap,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Mutex, PoisonError},
     time::Duration,
 };
 
@@ -13,8 +13,11 @@ use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use super::work::{self, Order};
 use crate::{
     model::{RowSet, ViewName},
-    projection::{Lens, Segment},
-    service::{Ctx, Error, Result, live::State},
+    projection::{self, Lens, Segment},
+    service::{
+        Ctx, Error, Result,
+        live::{self, State},
+    },
     store::SessionRef,
 };
 
@@ -30,6 +33,12 @@ pub struct Background {
 }
 
 impl Background {
+    /// Says whether a worker runs for a view.
+    pub(in crate::service) fn is_running(&self, session: &SessionRef, view: &ViewName) -> bool {
+        let running = self.lock();
+        !running.is_empty() && running.contains_key(&(session.clone(), view.clone()))
+    }
+
     /// Waits until no worker runs.
     pub async fn settled(&self) {
         loop {
@@ -78,12 +87,14 @@ pub(in crate::service) fn start(
     let own = ctx.clone();
     ctx.background.tasks.spawn(async move {
         let end = End { ctx: own, key, tell };
-        let work = run(&end.ctx, &end.key.0, &end.key.1);
-        match end.ctx.background.stopping.run_until_cancelled(work).await {
-            Some(Err(err)) => {
-                tracing::warn!(view = %end.key.1, error = %err, "a background collapse failed");
-            }
-            Some(Ok(())) | None => {}
+        let mut refused = Vec::new();
+        let work = run(&end.ctx, &end.key.0, &end.key.1, &mut refused);
+        let outcome = end.ctx.background.stopping.run_until_cancelled(work).await;
+        if let Some(Err(err)) = &outcome {
+            tracing::warn!(view = %end.key.1, error = %err, "a background collapse failed");
+        }
+        if let Some(outcome) = outcome {
+            end.remember(refused, outcome.is_err()).await;
         }
     });
     done
@@ -94,6 +105,28 @@ struct End {
     ctx: Ctx,
     key: (SessionRef, ViewName),
     tell: watch::Sender<bool>,
+}
+
+impl End {
+    /// Leaves in the view what was tried in vain. The worker ends under the
+    /// state's lock: no context that says it is under way outlives it.
+    async fn remember(self, refused: Vec<RowSet>, has_failed: bool) {
+        let (session, name) = self.key.clone();
+        let Some(live) = self.ctx.live.find(&session) else { return };
+        let mut state = live.state.lock().await;
+        if let Err(err) = state.refresh(&self.ctx, &session).await {
+            tracing::debug!(error = %err, "what a collapse came to is not remembered");
+        }
+        let revision = state.session.as_ref().map(|it| it.revision);
+        if let Some(view) = state.views.get_mut(&name) {
+            view.attempts.refuse(view.view.reductions_revision, refused);
+            if let Some(revision) = revision.filter(|_| has_failed) {
+                view.attempts.fail(revision);
+            }
+            view.served.retain(|_, served| !served.output.reduction_pending);
+        }
+        drop(self);
+    }
 }
 
 impl Drop for End {
@@ -115,7 +148,12 @@ pub(in crate::service) async fn wait_for(
 }
 
 /// Collapses what is wanted until nothing is.
-async fn run(ctx: &Ctx, session: &SessionRef, view: &ViewName) -> Result<()> {
+async fn run(
+    ctx: &Ctx,
+    session: &SessionRef,
+    view: &ViewName,
+    refused: &mut Vec<RowSet>,
+) -> Result<()> {
     let order = Order {
         session: session.clone(),
         view: view.clone(),
@@ -124,18 +162,17 @@ async fn run(ctx: &Ctx, session: &SessionRef, view: &ViewName) -> Result<()> {
         is_stage: true,
         request: None,
     };
-    let live = ctx.live.get(session);
-    let mut refused: Vec<RowSet> = Vec::new();
     for _ in 0..MOST_ROUNDS {
         let leased = {
-            let mut state = Arc::clone(&live.state).lock_owned().await;
-            state.refresh(ctx, session).await?;
-            let segments = wanted(ctx, &mut state, &order, &refused).await?;
+            let mut state = live::loaded(ctx, session).await?;
+            add_known(&state, view, refused);
+            let segments = wanted(ctx, &mut state, &order, refused).await?;
             if segments.is_empty() {
                 return Ok(());
             }
             work::lease(ctx, &mut state, &order, segments).await?
         };
+        let live = ctx.live.get(session);
         match work::carry_out(ctx, &live, &order, leased).await {
             Ok(done) => {
                 if done.committed.is_none()
@@ -150,6 +187,14 @@ async fn run(ctx: &Ctx, session: &SessionRef, view: &ViewName) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// Adds what earlier workers tried in vain.
+fn add_known(state: &State, view: &ViewName, refused: &mut Vec<RowSet>) {
+    let Some(view) = state.views.get(view) else { return };
+    let known = view.attempts.refused(view.view.reductions_revision);
+    let more: Vec<RowSet> = known.iter().filter(|it| !refused.contains(it)).cloned().collect();
+    refused.splice(0..0, more);
 }
 
 /// What trying other rows does not help.
@@ -167,7 +212,6 @@ async fn wanted(
     let facts = work::facts(ctx, state, &order.session, &order.view).await?;
     let facts = work::Facts { refused: refused.to_vec(), ..facts };
     facts.look(state, |lens: Lens<'_>, facts, in_force, memo| {
-        crate::projection::wanted(lens, facts, in_force, memo)
-            .map_or_else(Vec::new, |it| it.segments)
+        projection::wanted(lens, facts, in_force, memo).map_or_else(Vec::new, |it| it.segments)
     })
 }

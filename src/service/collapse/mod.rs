@@ -5,6 +5,7 @@
 //! their rows, summarize outside every lock, check, and commit only where what
 //! was leased is still as it was. Appends never wait for it.
 
+mod attempts;
 mod background;
 mod create;
 mod leases;
@@ -22,6 +23,7 @@ pub use types::{
     PreparedCollapse,
 };
 pub(super) use {
+    attempts::Attempts,
     leases::{Lease, leased_rows},
     work::extractive,
 };

@@ -10,26 +10,26 @@ use super::{
     work::{self, Order},
 };
 use crate::{
-    model::{OverlayKind, PlanId, Revision},
-    projection::{Segment, Written},
+    model::{Overlay, OverlayId, OverlayKind, PlanId, Revision, SeqRange},
+    projection::{self, Segment, Written},
     service::{
         Ctx, Error, OverlayOutput, Result, changes, digest_of,
         fields::{Fields, request_key},
         get_context::commit_overlays,
-        live::State,
+        live::{self, State},
     },
-    store::{self, CommitOverlays, NewPlan, Plan, PlanEnd, PlannedOn, RequestKey, SessionRef},
+    store::{
+        self, CommitOverlays, Committed, NewPlan, Plan, PlanEnd, PlannedOn, RequestKey, SessionRef,
+    },
     summary::{self, Limits},
 };
 
 /// Of a lease that names no time.
-const LEASE: Duration = Duration::from_secs(120);
+const LEASE: Duration = Duration::from_mins(2);
 /// The longest lease.
-const MOST_LEASE: Duration = Duration::from_secs(15 * 60);
+const MOST_LEASE: Duration = Duration::from_mins(15);
 /// Bytes of a summary: what is longer has too many tokens whatever it says.
 const MOST_SUMMARY_BYTES: usize = 1024 * 1024;
-/// Material of earlier summaries gives way to base rows up to so many tokens.
-const MOST_MATERIAL_TOKENS: i64 = 400_000;
 
 /// What to summarize, and a lease on it.
 ///
@@ -52,7 +52,8 @@ pub async fn prepare_collapse(ctx: &Ctx, input: PrepareCollapseInput) -> Result<
         fields.wrong("kind", "expected KIND_COLLAPSE or KIND_COMPACT");
     }
     fields.finish()?;
-    if !create::is_collapse(input.kind) {
+    if input.kind == Some(OverlayKind::Compact) {
+        // It needs a sealed transcript.
         return Err(Error::Unimplemented);
     }
     let request = request_key(&input.request_id, || {
@@ -75,9 +76,7 @@ pub async fn prepare_collapse(ctx: &Ctx, input: PrepareCollapseInput) -> Result<
         is_stage: false,
         request: None,
     };
-    let live = ctx.live.get(&order.session);
-    let mut state = Arc::clone(&live.state).lock_owned().await;
-    state.refresh(ctx, &order.session).await?;
+    let mut state = live::loaded(ctx, &order.session).await?;
     let most = (input.max_material_tokens > 0).then_some(input.max_material_tokens);
     if let Some(plan) = replayed(ctx, &order.session, request.as_ref()).await? {
         return answer(&mut state, &order, plan, most);
@@ -136,7 +135,7 @@ async fn fitting(
     ctx: &Ctx,
     state: &mut State,
     order: &Order,
-    rows: Option<crate::model::SeqRange>,
+    rows: Option<SeqRange>,
     most: Option<i64>,
 ) -> Result<Segment> {
     let mut aim = most;
@@ -144,7 +143,7 @@ async fn fitting(
         let segment = create::segment(ctx, state, order, rows, aim).await?;
         let (Some(most), Some(aimed)) = (most, aim) else { return Ok(segment) };
         let in_force = work::view_of(state, &order.view)?.in_force();
-        let all = material(&state.history, &segment.covered, &in_force, MOST_MATERIAL_TOKENS);
+        let all = material(&state.history, &segment.covered, &in_force, work::MOST_MATERIAL_TOKENS);
         let tokens = summary::material_text(&all, 0).tokens;
         // What surrounds the rows in the text counts too; a single round that is
         // too long is shortened in the text.
@@ -165,8 +164,8 @@ fn answer(
     let view =
         views.get_mut(&plan.view).ok_or_else(|| Error::ViewNotFound(order.view.to_string()))?;
     let in_force = view.in_force();
-    let before = crate::projection::tokens_of(history, &view.sight, &in_force, &mut view.memo);
-    let all = material(history, &plan.covered, &in_force, MOST_MATERIAL_TOKENS);
+    let before = projection::tokens_of(history, &view.sight, &in_force, &mut view.memo);
+    let all = material(history, &plan.covered, &in_force, work::MOST_MATERIAL_TOKENS);
     let rules = &view.policy.collapse;
     let aim = rules.min_summary_tokens.min(plan.max_summary_tokens);
     Ok(PreparedCollapse {
@@ -206,76 +205,92 @@ pub async fn commit_collapse(ctx: &Ctx, input: CommitCollapseInput) -> Result<Ov
     fields.text("summary", &input.summary, MOST_SUMMARY_BYTES);
     fields.name("finish_reason", &input.finish_reason);
     fields.finish()?;
-    let live = ctx.live.get(&session);
-    let mut state = Arc::clone(&live.state).lock_owned().await;
-    state.refresh(ctx, &session).await?;
+    let mut state = live::loaded(ctx, &session).await?;
     let plan = ctx.store.get_plan(&session, &plan).await?;
-    match &plan.end {
-        Some(PlanEnd::Committed(id)) => {
-            let overlay = ctx.store.get_overlay(&session, id).await?;
-            if overlay.summary != input.summary {
-                return Err(Error::OverlayConflict(Some(id.clone())));
-            }
-            return Ok(OverlayOutput { revision: overlay.commit_revision, overlay });
-        }
-        Some(PlanEnd::Abandoned) => return Err(Error::PlanNotFound(plan.id.to_string())),
-        None if plan.expire_time <= ctx.clock.now() => {
-            return Err(Error::PlanExpired {
-                plan: plan.id.to_string(),
-                expire_time: plan.expire_time,
-            });
-        }
-        None => {}
+    if let Some(known) = ended(ctx, &session, &plan, &input.summary).await? {
+        return Ok(known);
     }
     let limits = Limits { max_tokens: plan.max_summary_tokens, template: None };
     summary::check(&input.summary, &input.finish_reason, &limits).map_err(work::rejected)?;
     let order = Order {
-        session: session.clone(),
+        session,
         view: plan.view.clone(),
         instructions: String::new(),
         author: input.author,
         is_stage: false,
         request: None,
     };
-    let State { history, views, .. } = &mut *state;
-    let view =
-        views.get_mut(&plan.view).ok_or_else(|| Error::ViewNotFound(plan.view.to_string()))?;
-    let in_force = view.in_force();
-    let segment = segment_of(&plan, &in_force);
     let written = Written { text: input.summary, summarizer: "client".to_owned() };
-    let overlay = work::overlay(ctx, &order, &segment, written);
-    // What was leased comes first: against another view no size means anything.
-    let there: Vec<_> = in_force
-        .iter()
-        .filter(|it| it.covered.intersects(&segment.extent()))
-        .map(|it| it.id.clone())
-        .collect();
-    if there != plan.overlays {
-        let came = there.into_iter().find(|id| !plan.overlays.contains(id));
-        return Err(Error::OverlayConflict(came));
-    }
-    let overlay = work::measured(history, view, &in_force, overlay)?;
-    let commit = CommitOverlays {
-        session: session.clone(),
-        view: plan.view.clone(),
-        planned_on: PlannedOn::Plans(vec![plan.id.clone()]),
-        overlays: vec![overlay],
-        supersedes: Vec::new(),
-        author: order.author,
-        at: ctx.clock.now(),
-        request: None,
-    };
-    let committed = commit_overlays(ctx, &session, commit).await?;
-    leases::remove(view, [&plan.id]);
+    let committed = commit_plan(ctx, &mut state, &order, &plan, written).await?;
     let revision = committed.revision;
     let overlay = committed.overlays.into_iter().next().ok_or(Error::NothingToCollapse)?;
     Ok(OverlayOutput { overlay, revision })
 }
 
+/// The overlay of a plan that was committed with the same summary; an error
+/// where the plan ended otherwise.
+async fn ended(
+    ctx: &Ctx,
+    session: &SessionRef,
+    plan: &Plan,
+    summary: &str,
+) -> Result<Option<OverlayOutput>> {
+    match &plan.end {
+        Some(PlanEnd::Committed(id)) => {
+            let overlay = ctx.store.get_overlay(session, id).await?;
+            if overlay.summary != summary {
+                return Err(Error::OverlayConflict(Some(id.clone())));
+            }
+            Ok(Some(OverlayOutput { revision: overlay.commit_revision, overlay }))
+        }
+        Some(PlanEnd::Abandoned) => Err(Error::PlanNotFound(plan.id.to_string())),
+        None if plan.holds_at(ctx.clock.now()) => Ok(None),
+        None => {
+            Err(Error::PlanExpired { plan: plan.id.to_string(), expire_time: plan.expire_time })
+        }
+    }
+}
+
+/// Commits a plan with its summary, where the view gets smaller by it.
+async fn commit_plan(
+    ctx: &Ctx,
+    state: &mut State,
+    order: &Order,
+    plan: &Plan,
+    written: Written,
+) -> Result<Committed> {
+    let State { history, views, .. } = state;
+    let view =
+        views.get_mut(&plan.view).ok_or_else(|| Error::ViewNotFound(plan.view.to_string()))?;
+    let in_force = view.in_force();
+    let there: Vec<&OverlayId> =
+        in_force.iter().filter(|it| plan.sees(&it.covered)).map(|it| &it.id).collect();
+    // What was leased comes first: against another view no size means anything.
+    if there.len() != plan.overlays.len() || !there.iter().all(|id| plan.overlays.contains(id)) {
+        let came = there.into_iter().find(|id| !plan.overlays.contains(id));
+        return Err(Error::OverlayConflict(came.cloned()));
+    }
+    let overlay = work::overlay(ctx, order, &segment_of(plan, &in_force), written);
+    let overlay = work::measured(history, view, &in_force, overlay)?;
+    let commit = CommitOverlays {
+        session: order.session.clone(),
+        view: plan.view.clone(),
+        planned_on: PlannedOn::Plans(vec![plan.id.clone()]),
+        overlays: vec![overlay],
+        supersedes: Vec::new(),
+        author: order.author.clone(),
+        at: ctx.clock.now(),
+        request: None,
+    };
+    let committed = commit_overlays(ctx, &order.session, commit).await?;
+    leases::remove(view, [&plan.id]);
+    Ok(committed)
+}
+
 /// The segment that a plan leased.
-fn segment_of(plan: &Plan, in_force: &[crate::model::Overlay]) -> Segment {
+fn segment_of(plan: &Plan, in_force: &[Overlay]) -> Segment {
     Segment {
-        covered_overlays: crate::projection::directly_under(&plan.covered, in_force),
+        covered_overlays: projection::directly_under(&plan.covered, in_force),
         covered: plan.covered.clone(),
         kept: plan.kept.clone(),
         overlays: plan.overlays.clone(),

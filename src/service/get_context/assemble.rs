@@ -86,7 +86,7 @@ pub(super) fn output(
         context_management_json: Bytes::new(),
         repairs: repairs(&made.rendered),
         thinking_dropped: false,
-        reduction_pending: made.plan.wanted.is_some(),
+        reduction_pending: made.plan.wanted.is_some() && !job.has_given_up,
         rounds_in_flight: made.lens.history.in_flight(),
         preview: job.is_preview,
         encoded: Encoded::default(),

@@ -153,6 +153,7 @@ async fn job(
         explain: input.explain,
         now: ctx.clock.now(),
         summaries: Summaries::None,
+        has_given_up: false,
         fired: Vec::new(),
     })
 }

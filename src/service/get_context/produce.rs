@@ -40,6 +40,9 @@ pub(super) struct Job {
     pub now: Timestamp,
     /// Where the summaries of a collapse come from.
     pub summaries: Summaries,
+    /// The background could get none for the session as it is: nobody waits for
+    /// it, and it is not asked again.
+    pub has_given_up: bool,
     /// Stages that acted in an earlier attempt, and why.
     pub fired: Vec<(StageKind, &'static str)>,
 }
@@ -91,8 +94,11 @@ pub(super) fn produce(state: &mut State, job: &mut Job, ids: &dyn IdSource) -> R
     let view = views.get_mut(&job.view).ok_or_else(|| Error::ViewNotFound(job.view.to_string()))?;
     let mut apart = Apart::of(job, view, history);
     let (leased, pinned) = (leased_rows(view, job.now), pinned(view, job));
-    let ViewState { view: set, overlays, sight, memo, rendered, served, newest, .. } = view;
-    let recorded = Recorded { overlays, pinned: &pinned, leased: &leased };
+    let ViewState { view: set, overlays, attempts, sight, memo, rendered, served, newest, .. } =
+        view;
+    // Under another policy a summary may be shorter.
+    let refused = if apart.is_some() { &[] } else { attempts.refused(set.reductions_revision) };
+    let recorded = Recorded { overlays, pinned: &pinned, leased: &leased, refused };
     let (sight, memo, rendering) = match &mut apart {
         None => (&*sight, memo, rendered.entry(job.format).or_default()),
         Some(apart) => (&apart.sight, &mut apart.memo, &mut apart.rendering),
@@ -144,7 +150,8 @@ pub(super) fn budget(state: &mut State, job: &Job, ids: &dyn IdSource) -> Result
     let window = window(job, &view.policy, &items);
     let lens = Lens { history, sight: &view.sight, shown: history.shown_to(job.lane()) };
     let (leased, pinned) = (leased_rows(view, job.now), pinned(view, job));
-    let recorded = Recorded { overlays: &view.overlays, pinned: &pinned, leased: &leased };
+    let refused = view.attempts.refused(view.view.reductions_revision);
+    let recorded = Recorded { overlays: &view.overlays, pinned: &pinned, leased: &leased, refused };
     let plan = run_plan(lens, recorded, &mut view.memo, job, window, ids);
     Ok(assemble::budget(&plan.composed, window, session, &items, job, &view.policy))
 }
@@ -213,6 +220,7 @@ struct Recorded<'a> {
     overlays: &'a [Overlay],
     pinned: &'a [SeqRange],
     leased: &'a [RowSet],
+    refused: &'a [RowSet],
 }
 
 fn run_plan(
@@ -236,7 +244,7 @@ fn run_plan(
     let collapsing = match job.summaries {
         Summaries::AtOnce => Collapsing::Now(&at_once),
         Summaries::Awaited if is_first => Collapsing::FirstNow(&at_once),
-        Summaries::Awaited => Collapsing::Later { may_wait: true },
+        Summaries::Awaited => Collapsing::Later { may_wait: !job.has_given_up },
         Summaries::None => Collapsing::Later { may_wait: false },
     };
     let facts = Circumstances {
@@ -247,7 +255,7 @@ fn run_plan(
         ever,
         view: &job.view,
         leased: recorded.leased,
-        refused: &[],
+        refused: recorded.refused,
         collapsing,
     };
     // What is only looked at gets no id that anybody could ask for, and the

@@ -12,7 +12,10 @@ use crate::{
     projection::{History, Memo, Sight, Sizes},
     render::RenderedRound,
     service::{
-        ContextOutput, Ctx, Error, Result, collapse::Lease, limits::OFF_THREAD_BYTES, model_choice,
+        ContextOutput, Ctx, Error, Result,
+        collapse::{Attempts, Lease},
+        limits::OFF_THREAD_BYTES,
+        model_choice,
     },
     store::{Appended, ItemAt, NewRow, RowsQuery, SessionRef},
 };
@@ -53,6 +56,8 @@ pub(crate) struct ViewState {
     pub pins: Vec<Pin>,
     /// What of it is being summarized.
     pub leases: Vec<Lease>,
+    /// What collapses were tried in vain.
+    pub attempts: Attempts,
     /// The rows at first sight.
     pub sight: Sight,
     /// Composed rounds.
@@ -260,6 +265,7 @@ impl ViewState {
             overlays: Vec::new(),
             pins: Vec::new(),
             leases: Vec::new(),
+            attempts: Attempts::default(),
             memo: Memo::default(),
             rendered: HashMap::new(),
             served: HashMap::new(),

@@ -114,11 +114,8 @@ fn text<'a>(args: &'a Map<String, Value>, keys: &[&str]) -> Option<&'a str> {
 }
 
 fn todo_actions(tool: &str, args: &Map<String, Value>) -> Option<Vec<Action>> {
-    let name: String = own_name(tool)
-        .to_ascii_lowercase()
-        .chars()
-        .filter(|it| it.is_ascii_alphanumeric())
-        .collect();
+    let name: String =
+        own_name(tool).to_ascii_lowercase().chars().filter(char::is_ascii_alphanumeric).collect();
     match name.as_str() {
         "taskcreate" => Some(vec![Action::AddTodo(flat(text(args, &["subject", "title"])?, 400))]),
         "taskupdate" => {

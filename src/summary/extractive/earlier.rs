@@ -241,7 +241,6 @@ fn clause(text: &str) -> Option<(Part, &str)> {
 }
 
 /// A heading and what stands behind it on its line.
-#[expect(clippy::option_option, reason = "a heading may say nothing that is known")]
 fn heading(line: &str) -> Option<(Option<Part>, &str)> {
     let bare = line.trim_start_matches(['#', ' ']);
     let is_marked = bare.len() < line.len() || line.starts_with("**");

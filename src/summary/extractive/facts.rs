@@ -1,6 +1,6 @@
 //! What a conversation holds that is worth telling.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::{
     At,
@@ -153,7 +153,7 @@ pub(super) struct Draft {
     pub commands: Commands,
     by_request: BTreeMap<String, usize>,
     by_call: BTreeMap<String, usize>,
-    by_remark: BTreeMap<String, ()>,
+    by_remark: BTreeSet<String>,
     /// Entries that were added one by one, by their number.
     numbered: Vec<Todo>,
 }
@@ -202,8 +202,7 @@ impl Draft {
 
     /// Notes a sentence, once.
     pub(super) fn remark(&mut self, remark: Remark) {
-        let is_new = self.facts.remarks.len() < MOST
-            && self.by_remark.insert(remark.text.clone(), ()).is_none();
+        let is_new = self.facts.remarks.len() < MOST && self.by_remark.insert(remark.text.clone());
         if is_new {
             self.facts.remarks.push(remark);
         }

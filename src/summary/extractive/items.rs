@@ -3,67 +3,14 @@
 
 use super::{
     At,
-    commands::Command,
     earlier::Carried,
-    facts::{Facts, Kind, OtherCall, Remark, Request, Source, Statement, ToolFailure},
-    paths,
+    facts::{Facts, Kind, Remark, Request, Source, Statement},
+    paths, ran, rank,
 };
 use crate::summary::{
     layout::Part,
     text::{head, shorten},
 };
-
-/// How early a form gets its room; the lowest first.
-pub(super) mod rank {
-    /// The newest thing that a user asked.
-    pub(crate) const NEWEST_REQUEST: u16 = 8;
-    /// The directory that the changed files share.
-    pub(crate) const ROOT: u16 = 9;
-    /// Everything that users asked, and every file that changed.
-    pub(crate) const REQUEST: u16 = 10;
-    /// See `REQUEST`.
-    pub(crate) const FILE: u16 = 12;
-    /// Commands that fail still.
-    pub(crate) const FAILING: u16 = 20;
-    /// Files outside the project, and directories.
-    pub(crate) const LESSER_FILE: u16 = 22;
-    /// What is still to do.
-    pub(crate) const TODO: u16 = 24;
-    /// Where things stand.
-    pub(crate) const STATE: u16 = 26;
-    /// Commands that failed and passed later.
-    pub(crate) const FAILED_ONCE: u16 = 28;
-    /// Tools that failed.
-    pub(crate) const TOOL_FAILED: u16 = 30;
-    /// What was decided.
-    pub(crate) const DECISION: u16 = 32;
-    /// What failed, with what it told.
-    pub(crate) const FAILURE_LINE: u16 = 34;
-    /// What users demand or forbid.
-    pub(crate) const CONSTRAINT: u16 = 38;
-    /// Requests at more length.
-    pub(crate) const LONGER_REQUEST: u16 = 40;
-    /// Calls and commands that change something elsewhere.
-    pub(crate) const DEED: u16 = 42;
-    /// Text that programs put in a user's mouth.
-    pub(crate) const PROGRAM: u16 = 44;
-    /// Where things stand, at more length.
-    pub(crate) const LONGER_STATE: u16 = 46;
-    /// What came of the requests.
-    pub(crate) const OUTCOME: u16 = 48;
-    /// What else an earlier summary says.
-    pub(crate) const CARRIED: u16 = 50;
-    /// What was found out.
-    pub(crate) const FINDING: u16 = 52;
-    /// Why a file was changed: detail of the code.
-    pub(crate) const FILE_DETAIL: u16 = 54;
-    /// What only rounds a summary off.
-    pub(crate) const ROUND_OFF: u16 = 60;
-    /// Anything else.
-    pub(crate) const REST: u16 = 66;
-    /// Full length.
-    pub(crate) const FULL: u16 = 72;
-}
 
 /// A form of a piece.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -112,14 +59,14 @@ pub(super) fn items(facts: &Facts, room: i64, wishes: &[String]) -> Vec<Item> {
     let shortest = shortest_request(&facts.requests, room);
     requests(&facts.requests, shortest, &mut out);
     paths::items(&facts.files, room_for_paths(facts, room, shortest), &mut out);
-    facts.commands.iter().for_each(|it| out.extend(command(it)));
-    facts.failures.iter().for_each(|it| out.push(failure(it)));
+    facts.commands.iter().for_each(|it| out.push(ran::command(it)));
+    facts.failures.iter().for_each(|it| out.push(ran::failure(it)));
     todos(facts, &mut out);
     statements(facts, &mut out);
     let newest = facts.statements.values().max_by_key(|it| it.at);
     let is_told = |it: &&Remark| newest.is_none_or(|newest| !newest.text.starts_with(&it.text));
     facts.remarks.iter().filter(is_told).for_each(|it| out.extend(remark(it)));
-    facts.others.iter().for_each(|it| out.push(other(it)));
+    facts.others.iter().for_each(|it| out.push(ran::other(it)));
     facts.carried.iter().for_each(|it| out.push(carried(it)));
     for item in &mut out {
         let is_wished = item.forms.last().is_some_and(|it| {
@@ -190,104 +137,10 @@ fn request(request: &Request, shortest: usize, is_newest: bool) -> Item {
         forms.push((rank::OUTCOME, format!("{} (asked: {asked})", form(140))));
     }
     forms.sort_by_key(|it| it.0);
-    forms.iter_mut().for_each(|it| it.0 = it.0.max(first));
+    for form in &mut forms {
+        form.0 = form.0.max(first);
+    }
     Item::new(part, at, tie, forms)
-}
-
-fn command(command: &Command) -> Option<Item> {
-    let shown = |most: usize| {
-        let is_short = command.text.chars().count() <= most.max(24);
-        let text = if most < 120 && !is_short { &command.core } else { &command.text };
-        format!("`{}`", shorten(text, most).replace('`', "'"))
-    };
-    let (at, tie) = (command.at, command.at.seq);
-    if command.failures == 0 {
-        let times = if command.runs > 1 { format!(" {}×", command.runs) } else { String::new() };
-        let doubt = if command.is_answered { "" } else { " (no result)" };
-        let is_deed = is_deed(&command.core);
-        let first = if is_deed { rank::DEED } else { rank::REST };
-        let forms = [
-            (first, format!("ran {}{times}{doubt}", shown(48))),
-            (first + 24, format!("ran {}{times}{doubt}", shown(160))),
-        ];
-        return Some(Item::new(Part::Activity, at, tie, forms));
-    }
-    let code = command.code.map(|it| format!("exit {it}")).unwrap_or_default();
-    let why = |most: usize| match (code.as_str(), head(&command.line, most).as_str()) {
-        ("", "") => String::new(),
-        (code, "") => format!(" ({code})"),
-        ("", line) => format!(" ({line})"),
-        (code, line) => format!(" ({code}: {line})"),
-    };
-    let bare = if code.is_empty() { String::new() } else { format!(" ({code})") };
-    let times =
-        if command.failures > 1 { format!(" {}×", command.failures) } else { String::new() };
-    let then = if command.is_failing { "" } else { ", later passed" };
-    let (first, line) = match (command.is_failing, command.is_vain_search()) {
-        (_, true) => (rank::TOOL_FAILED + 6, rank::REST),
-        (true, false) => (rank::FAILING, rank::FAILURE_LINE),
-        (false, false) => (rank::FAILED_ONCE, rank::FINDING),
-    };
-    let forms = [
-        (first, format!("{} failed{times}{then}", shown(34))),
-        (first + 8, format!("{} failed{times}{bare}{then}", shown(48))),
-        (line.max(first + 8), format!("{} failed{times}{}{then}", shown(80), why(100))),
-        (rank::REST, format!("{} failed{times}{}{then}", shown(200), why(160))),
-    ];
-    Some(Item::new(Part::Failure, at, tie, forms))
-}
-
-/// Says whether a command or a call changes something that no file shows.
-fn is_deed(text: &str) -> bool {
-    const WORDS: [&str; 22] = [
-        "commit",
-        "push",
-        "merge",
-        "rebase",
-        "publish",
-        "deploy",
-        "release",
-        "install",
-        "pr create",
-        "worktree",
-        "checkout -b",
-        "update",
-        "cancel",
-        "create",
-        "book",
-        "send",
-        "transfer",
-        "submit",
-        "delete",
-        "migrate",
-        "test",
-        "build",
-    ];
-    let text = head(text, 60).to_ascii_lowercase();
-    WORDS.iter().any(|it| text.contains(it))
-}
-
-fn failure(failure: &ToolFailure) -> Item {
-    let (what, line) = (&failure.what, &failure.line);
-    let (at, tie) = (failure.at, failure.at.seq);
-    if failure.is_declined {
-        let forms = [
-            (rank::TOOL_FAILED, format!("the user declined {}", head(what, 60))),
-            (rank::REST, format!("the user declined {what}")),
-        ];
-        return Item::new(Part::Failure, at, tie, forms);
-    }
-    let then = if failure.is_mended { ", later done" } else { "" };
-    let first = if failure.is_mended { rank::ROUND_OFF } else { rank::TOOL_FAILED };
-    let why = |most: usize| {
-        if line.is_empty() { String::new() } else { format!(": {}", head(line, most)) }
-    };
-    let forms = [
-        (first, format!("{what} failed{then}")),
-        (first.max(rank::FAILURE_LINE) + 2, format!("{what} failed{}{then}", why(80))),
-        (rank::REST, format!("{what} failed{}{then}", why(160))),
-    ];
-    Item::new(Part::Failure, at, tie, forms)
 }
 
 fn todos(facts: &Facts, out: &mut Vec<Item>) {
@@ -378,16 +231,6 @@ fn remark(remark: &Remark) -> Option<Item> {
     let tie = i64::from(remark.weight).saturating_mul(1 << 40).saturating_add(remark.at.seq);
     let forms = [(first, shorten(&remark.text, 110)), (rank::ROUND_OFF, remark.text.clone())];
     Some(Item::new(part, remark.at, tie, forms)).filter(|it| !it.forms.is_empty())
-}
-
-fn other(call: &OtherCall) -> Item {
-    let times = if call.times > 1 { format!(" {}×", call.times) } else { String::new() };
-    let first = if is_deed(&call.label) { rank::DEED } else { rank::REST };
-    let forms = [
-        (first, format!("called {}{times}", head(&call.label, 60))),
-        (first + 20, format!("called {}{times}", call.label)),
-    ];
-    Item::new(Part::Activity, call.at, call.at.seq, forms)
 }
 
 fn carried(carried: &Carried) -> Item {

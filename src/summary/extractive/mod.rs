@@ -20,8 +20,11 @@ mod pack;
 mod patch;
 mod paths;
 mod prose;
+mod ran;
+mod rank;
 mod requests;
 mod shell;
+mod telling;
 mod todos;
 mod write;
 

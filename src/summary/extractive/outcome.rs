@@ -1,17 +1,16 @@
 //! What a call came to.
 
+use super::telling::{is_exception, is_prompt, telling_line};
 use crate::{
     model::{ToolOutput, ToolResult},
-    summary::text::{ends, find_ignoring_case, flat, has, head},
+    summary::text::{ends, find_ignoring_case, has},
 };
 
 /// Bytes of a result that are looked at, at either end: what a command came to
 /// stands there.
-const LOOKED_AT: usize = 16 << 10;
+pub(super) const LOOKED_AT: usize = 16 << 10;
 /// Bytes at either end in which a command's exit code is looked for.
 const NEAR: usize = 700;
-/// Characters of the line that tells most about a failure.
-const LINE_CHARS: usize = 160;
 
 /// What a call came to.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -111,10 +110,12 @@ fn of(text: &str, is_error: bool, runs: bool) -> Outcome {
         return Outcome::Unanswered;
     }
     let code = if runs || is_error { exit_code(text) } else { None };
-    if runs && code.is_none() && !is_error {
-        if let Some(id) = running(text) {
-            return Outcome::Running(id);
-        }
+    if runs
+        && code.is_none()
+        && !is_error
+        && let Some(id) = running(text)
+    {
+        return Outcome::Running(id);
     }
     let has_failed = match code {
         Some(code) => code != 0 || is_error,
@@ -217,23 +218,6 @@ fn says_failure(text: &str) -> bool {
     lines.by_ref().filter(|it| !is_prompt(it)).take(3).any(is_failure)
 }
 
-fn is_prompt(line: &str) -> bool {
-    line.starts_with("(Open file:")
-        || line.starts_with("(Current directory:")
-        || line.starts_with("bash-$")
-        || line.starts_with("[Current working directory")
-        || line.starts_with("[Python interpreter")
-}
-
-/// `ValueError: …`, the last line of a trace.
-fn is_exception(line: &str) -> bool {
-    let Some((name, _)) = line.split_once(':') else {
-        return line.ends_with("Error") && !line.contains(' ');
-    };
-    (name.ends_with("Error") || name.ends_with("Exception"))
-        && name.bytes().all(|it| it.is_ascii_alphanumeric() || matches!(it, b'.' | b'_'))
-}
-
 /// A tool's own way to say that it did nothing.
 fn is_refusal(text: &str) -> bool {
     let starts = [
@@ -254,180 +238,5 @@ fn is_refusal(text: &str) -> bool {
         || (text.len() < 2000 && text.contains("edit was not applied"))
 }
 
-/// The first line that tells what went wrong; failing that, the first one.
-fn telling_line(text: &str) -> String {
-    let (first, last) = ends(text, LOOKED_AT);
-    let lines = || first.lines().chain(last.lines()).map(str::trim).filter(|it| !is_noise(it));
-    let trace = has(text, "traceback (most recent call last)");
-    let found = trace
-        .then(|| lines().filter(|it| is_exception(it)).last())
-        .flatten()
-        .or_else(|| lines().find(|it| is_strong(it)))
-        .or_else(|| lines().find(|it| is_weak(it)))
-        .or_else(|| lines().next());
-    let line = found.unwrap_or_default();
-    let line = line.strip_prefix("<tool_use_error>").unwrap_or(line);
-    let line = line.strip_suffix("</tool_use_error>").unwrap_or(line);
-    head(&flat(line, LINE_CHARS * 4), LINE_CHARS)
-}
-
-/// Lines of the program around the command.
-fn is_noise(line: &str) -> bool {
-    let starts = [
-        "Exit code",
-        "Exit Code",
-        "exit code",
-        "Chunk ID:",
-        "Wall time:",
-        "Process exited",
-        "Original token count",
-        "Output:",
-        "Command:",
-        "Directory:",
-        "> ",
-        "===",
-        "---",
-        "Command exited with",
-        "[Command finished",
-        "Total output lines",
-    ];
-    // The frame of a message stands above it; what it frames is kept.
-    line.is_empty()
-        || is_prompt(line)
-        || (starts.iter().any(|it| line.starts_with(it)) && !line.starts_with("--- FAIL"))
-}
-
-fn is_strong(line: &str) -> bool {
-    let words = [
-        "error:",
-        "error ts",
-        "error[",
-        "fatal:",
-        "panicked at",
-        "panic:",
-        "--- fail",
-        "assertionerror",
-        "command not found",
-        "no such file",
-        "permission denied",
-        "conflict (",
-        "exception:",
-    ];
-    words.iter().any(|it| has(line, it))
-        || is_exception(line)
-        || line.starts_with("FAILED ")
-        || line.starts_with("E   ")
-}
-
-fn is_weak(line: &str) -> bool {
-    let words = [
-        "error",
-        "fail",
-        "not found",
-        "cannot",
-        "could not",
-        "unable to",
-        "denied",
-        "undefined",
-        "unexpected",
-        "refused",
-        "timed out",
-        "timeout",
-        "missing",
-        "invalid",
-        "does not exist",
-    ];
-    words.iter().any(|it| has(line, it))
-}
-
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[track_caller]
-    fn code(text: &str, expected: Option<i64>) {
-        assert_eq!(exit_code(text), expected, "{text}");
-    }
-
-    #[test]
-    fn exit_codes_are_read_in_every_shape() {
-        code("Exit code 128\nfatal: no", Some(128));
-        code(
-            "Chunk ID: 1\nWall time: 0 seconds\nProcess exited with code 2\nOutput:\nx exited with code 0",
-            Some(2),
-        );
-        code("Exit code: 0\nWall time: 1\nOutput:\nSuccess", Some(0));
-        code("out\n\nCommand exited with code 1", Some(1));
-        code("out\n<shellId: 6 completed with exit code 0>", Some(0));
-        code(
-            "out\n[The command completed with exit code 1.]\n[Current working directory: /x]\n[Command finished with exit code 1]",
-            Some(1),
-        );
-        code("Command: ls\nOutput: a\nError: (none)\nExit Code: 3\nSignal: 0", Some(3));
-        code("{\"output\":\"x\",\"metadata\":{\"exit_code\":1,\"duration_seconds\":0.2}}", Some(1));
-        code("<returncode>1</returncode>\n<output>", Some(1));
-        code(
-            "the exit code of a program is what it returns when it ends, 1 or anything else, and so on, and so forth, as is known",
-            None,
-        );
-        code("", None);
-    }
-
-    #[track_caller]
-    fn failed(text: &str, is_error: bool, runs: bool, line: &str) {
-        match of(text, is_error, runs) {
-            Outcome::Failed { line: found, .. } => assert_eq!(found, line, "{text}"),
-            other => panic!("{other:?} for {text}"),
-        }
-    }
-
-    #[test]
-    fn failures_tell_their_line() {
-        failed(
-            "Exit code 1\nok\nsrc/a.rs:1: error: bad\nmore",
-            true,
-            true,
-            "src/a.rs:1: error: bad",
-        );
-        failed(
-            "x\nTraceback (most recent call last):\n  File \"a\", line 1\nValueError: bad\n",
-            false,
-            true,
-            "ValueError: bad",
-        );
-        failed("[lint] ERROR task failed", false, true, "[lint] ERROR task failed");
-        failed(
-            "<tool_use_error>File does not exist.</tool_use_error>",
-            true,
-            false,
-            "File does not exist.",
-        );
-        failed(
-            "error: old_text occurs 0 times in a.py",
-            false,
-            false,
-            "error: old_text occurs 0 times in a.py",
-        );
-        failed("5 failed, 2 passed in 0.31s", false, true, "5 failed, 2 passed in 0.31s");
-    }
-
-    #[test]
-    fn what_is_no_failure_is_fine() {
-        assert_eq!(of("all good", false, true), Outcome::Fine);
-        assert_eq!(
-            of("fn main() { return Err(\"Error: x\") }\nfatal", false, false),
-            Outcome::Fine
-        );
-        assert_eq!(
-            of("Process exited with code 0\nOutput:\nerror: none", false, true),
-            Outcome::Fine
-        );
-        assert_eq!(
-            of("Process running with session ID 84", false, true),
-            Outcome::Running("84".to_owned())
-        );
-        let said =
-            "The user doesn't want to proceed with this tool use. x, the user said:\nno, use b";
-        assert_eq!(of(said, true, true), Outcome::Declined("no, use b".to_owned()));
-    }
-}
+mod tests;

@@ -43,16 +43,9 @@ impl Choice {
                 break;
             }
             let before = self.costs[index];
-            match self.chosen[index].and_then(|form| form.checked_sub(1)) {
-                Some(shorter) => {
-                    self.chosen[index] = Some(shorter);
-                    self.costs[index] = cost(&items[index].forms[shorter].text);
-                }
-                None => {
-                    self.chosen[index] = None;
-                    self.costs[index] = 0;
-                }
-            }
+            let shorter = self.chosen[index].and_then(|form| form.checked_sub(1));
+            self.chosen[index] = shorter;
+            self.costs[index] = shorter.map_or(0, |form| cost(&items[index].forms[form].text));
             freed += (before - self.costs[index]).max(1);
         }
         freed > 0

@@ -9,7 +9,8 @@ use std::collections::BTreeMap;
 use super::{
     At,
     files::{FileFact, folder, shared_root, within},
-    items::{Item, rank},
+    items::Item,
+    rank,
 };
 use crate::{
     summary::{layout::Part, text::head},

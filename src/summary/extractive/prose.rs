@@ -106,6 +106,22 @@ pub(super) fn decision(sentence: &str) -> u32 {
     if is_of_length(sentence) { weigh(sentence, WORDS) } else { 0 }
 }
 
+/// How sentences start that only say what comes next.
+const PLANS: [&str; 12] = [
+    "let me",
+    "now ",
+    "i'll ",
+    "i'm ",
+    "i will",
+    "next ",
+    "also need",
+    "first ",
+    "let's",
+    "good",
+    "then ",
+    "i need",
+];
+
 /// How much a sentence, in lower case, says about what was found out; 0: nothing.
 pub(super) fn finding(sentence: &str) -> u32 {
     const WORDS: &[(&str, u32)] = &[
@@ -133,20 +149,6 @@ pub(super) fn finding(sentence: &str) -> u32 {
     if sentence.split_whitespace().nth(3).is_none() {
         return 0;
     }
-    const PLANS: [&str; 12] = [
-        "let me",
-        "now ",
-        "i'll ",
-        "i'm ",
-        "i will",
-        "next ",
-        "also need",
-        "first ",
-        "let's",
-        "good",
-        "then ",
-        "i need",
-    ];
     let is_plan = PLANS.iter().any(|it| sentence.starts_with(it));
     let has_value = sentence.as_bytes().windows(2).any(|it| it.iter().all(u8::is_ascii_digit));
     let told = weigh(sentence, WORDS) + u32::from(has_value) + u32::from(sentence.contains('`'));

@@ -4,9 +4,15 @@
 
 mod budgets;
 mod cache;
+mod compaction;
 mod content;
 mod formats;
 mod limits;
 mod order;
 mod pairing;
+mod reducing;
+mod rollback;
+mod sharing;
+mod stages;
+mod summaries;
 pub(crate) mod support;

@@ -1,6 +1,8 @@
 //! A conversation over the wire. Every context that is asked for is held
 //! against the rules of its format.
 
+use std::sync::Arc;
+
 use bytes::Bytes;
 use concertina::{
     model,
@@ -9,6 +11,7 @@ use concertina::{
         collapse_service_client::CollapseServiceClient,
     },
     render::check::{Request, violations_of},
+    summary::Summarizer,
 };
 use serde_json::Value;
 use tonic::{Status, transport::Channel};
@@ -21,7 +24,7 @@ pub(crate) const FORMATS: [WireFormat; 3] =
 
 /// One session `s` of one server.
 pub(crate) struct Talk {
-    server: TestServer,
+    pub(crate) server: TestServer,
     pub(crate) client: Sessions,
     pub(crate) overlays: CollapseServiceClient<Channel>,
     pub(crate) newest: i64,
@@ -34,11 +37,26 @@ impl Talk {
     }
 
     pub(crate) async fn start_with(preset: &str, overrides: &str, window: i64) -> Self {
-        let server = TestServer::start().await;
+        Self::over(TestServer::start().await, creating("s", preset, overrides, window)).await
+    }
+
+    /// With summaries from elsewhere.
+    pub(crate) async fn summarized_by(
+        summarizer: Arc<dyn Summarizer>,
+        preset: &str,
+        overrides: &str,
+        window: i64,
+    ) -> Self {
+        let server = TestServer::start_with(summarizer, |_| {}).await;
+        Self::over(server, creating("s", preset, overrides, window)).await
+    }
+
+    /// Of a session of its own on a server.
+    pub(crate) async fn over(server: TestServer, create: pb::CreateSessionRequest) -> Self {
         let client = server.client().await;
         let overlays = server.collapses().await;
         let mut talk = Self { server, client, overlays, newest: 0 };
-        talk.client.create_session(creating("s", preset, overrides, window)).await.unwrap();
+        talk.client.create_session(create).await.unwrap();
         talk
     }
 

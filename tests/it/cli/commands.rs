@@ -4,9 +4,32 @@ use serde_json::Value;
 
 use super::support::{Server, concertina, stderr, stdout};
 
-const COMMANDS: [&str; 17] = [
-    "serve", "demo", "create", "import", "append", "context", "history", "content", "explain",
-    "sessions", "items", "overlays", "rollback", "delete", "policy", "count", "health",
+const COMMANDS: [&str; 25] = [
+    "serve",
+    "demo",
+    "create",
+    "import",
+    "append",
+    "context",
+    "history",
+    "content",
+    "explain",
+    "sessions",
+    "items",
+    "collapse",
+    "overlays",
+    "expand",
+    "rollback",
+    "pin",
+    "unpin",
+    "pins",
+    "views",
+    "revisions",
+    "fork",
+    "delete",
+    "policy",
+    "count",
+    "health",
 ];
 
 #[test]

@@ -1,66 +1,18 @@
 //! Collapses whose summarizer is slow, fails or lies: nobody waits for it who
 //! need not, and nothing is lost or changed.
 
-use std::{
-    sync::{Arc, Mutex},
-    time::Duration,
-};
+use std::time::Duration;
 
-use async_trait::async_trait;
 use concertina::{
     proto::v1::{self as pb, WireFormat, overlay::Kind},
-    summary::{Summarizer, SummarizerError, Summary, Task},
+    summary::Summary,
 };
-use tokio::sync::Semaphore;
 use tonic::{Code, Request};
 
-use super::support::{Sessions, TestServer, append, history, message, seqs, text, told, user};
-
-/// Answers one task for each permit, with what it was told to.
-struct Scripted {
-    permits: Semaphore,
-    asked: Semaphore,
-    answer: Mutex<Result<Summary, String>>,
-}
-
-impl Scripted {
-    fn saying(text: &str) -> Arc<Self> {
-        Arc::new(Self {
-            permits: Semaphore::new(0),
-            asked: Semaphore::new(0),
-            answer: Mutex::new(Ok(Summary { text: text.into(), ..Summary::default() })),
-        })
-    }
-
-    fn answering(answer: Result<Summary, String>) -> Arc<Self> {
-        let scripted = Self::saying("");
-        *scripted.answer.lock().unwrap() = answer;
-        scripted.permits.add_permits(1000);
-        scripted
-    }
-
-    fn release(&self) {
-        self.permits.add_permits(1000);
-    }
-
-    async fn was_asked(&self) {
-        self.asked.acquire().await.unwrap().forget();
-    }
-}
-
-#[async_trait]
-impl Summarizer for Scripted {
-    fn name(&self) -> String {
-        "scripted:test".into()
-    }
-
-    async fn summarize(&self, task: &Task) -> Result<Summary, SummarizerError> {
-        assert!(!task.material.rounds.is_empty());
-        self.asked.add_permits(1);
-        self.permits.acquire().await.unwrap().forget();
-        self.answer.lock().unwrap().clone().map_err(SummarizerError)
-    }
-}
+use super::{
+    summarizers::Scripted,
+    support::{Sessions, TestServer, append, history, message, seqs, text, told, user},
+};
 
 /// A session `s` in which collapse alone acts before the last resort.
 async fn create(client: &mut Sessions, window: i64) {
@@ -119,7 +71,7 @@ async fn until_collapsed(client: &mut Sessions) -> pb::Context {
             tokio::task::yield_now().await;
         }
     };
-    tokio::time::timeout(Duration::from_secs(120), looking).await.expect("a collapse")
+    tokio::time::timeout(Duration::from_mins(2), looking).await.expect("a collapse")
 }
 
 /// The first context that says that a collapse is under way.
@@ -219,7 +171,7 @@ async fn r68_from_the_block_ratio_on_a_context_waits_and_answers_all_the_same() 
     until_pending(&mut client, 60).await;
     summarizer.release();
     until_collapsed(&mut client).await;
-    summarizer.permits.forget_permits(2000);
+    summarizer.hold();
     // Above the limit while nobody summarizes: it waits less than its deadline,
     // then the last resort answers.
     for _ in 0..150 {

@@ -15,6 +15,7 @@ mod revisions;
 mod server;
 mod sessions;
 mod sizes;
+pub(crate) mod summarizers;
 pub(crate) mod support;
 mod time_travel;
 mod unbuilt;

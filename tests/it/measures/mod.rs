@@ -2,6 +2,7 @@
 //! named, and as cached.
 
 #[path = "../../../benches/corpus/cache.rs"]
+#[expect(dead_code, reason = "the bench adds sessions up")]
 mod cache;
 mod costs;
 mod facts;
@@ -14,4 +15,5 @@ mod oracle;
 #[path = "../../../benches/corpus/simple.rs"]
 mod simple;
 #[path = "../../../benches/corpus/wire.rs"]
+#[expect(dead_code, reason = "the bench reads contexts")]
 mod wire;

@@ -106,6 +106,27 @@ fn r65_the_newest_turns_stay_whole_as_far_as_they_fit() {
 }
 
 #[test]
+fn r65_on_the_way_to_the_low_mark_the_newest_turns_are_not_taken_to_pieces() {
+    for summarize in [Some(super::support::summary_of as _), None] {
+        let mut agent = agent("cascade", r#"{"stages":["collapse","fit"]}"#, 200_000);
+        let mut requests: Vec<Seq> = (0..4).map(|_| turn(&mut agent, 6_000)).collect();
+        requests.extend((0..2).map(|_| turn(&mut agent, 79_000)));
+        agent.summarize = summarize;
+        let planned = agent.plan(None).wanted.map_or_else(Vec::new, |it| it.segments);
+        let covers = |seq: Seq| planned.iter().any(|it| it.covered.contains(seq));
+        let look = agent.look();
+        // Both ways: at once, and as it is told to the background.
+        for (turn, request) in (1..).zip(&requests) {
+            let is_collapsed = !look.shows(*request) || covers(*request);
+            let answer = request.next();
+            assert_eq!(is_collapsed, turn <= 4, "the request of turn {turn}");
+            assert_eq!(!look.shows(answer) || covers(answer), turn <= 4, "the answer to {turn}");
+        }
+        assert!(agent.used(&look.composed) > 140_000, "the low mark is out of reach");
+    }
+}
+
+#[test]
 fn edge_12_one_prompt_and_200_tool_rounds_collapse_in_rounds() {
     let mut agent = agent("default", r#"{"stages":["collapse","fit"]}"#, 32_000);
     agent.user("go");

@@ -2,23 +2,25 @@
 
 mod disk;
 mod life;
+mod past;
+mod rounds;
 mod twin;
 
 use std::sync::Arc;
 
 use concertina::{
-    model::{Change, ForkOrigin, Revision, RevisionEntry, Role, Seq, Session, SessionId, ViewName},
+    model::{Revision, Role, Seq, Session, SessionId},
     store::{
-        Append, Entity, Error, ForkSession, NewSession, Page, RowsQuery, SessionFilter, SessionRef,
-        StateAt, Store, UpdateSession,
+        Append, Entity, Error, ForkSession, NewRow, NewSession, Page, RowsQuery, SessionFilter,
+        SessionRef, Store, UpdateSession,
     },
 };
 
 use self::life::{held, live};
+pub(super) use self::{past::*, rounds::*};
 use super::support::{
-    all_rows, append, appended, at, call, collapse, committed, created, everything, message, model,
-    new_session, parts, pin, request, result, revision, rollback, row, seqs, session, session_of,
-    set, words,
+    all_rows, append, appended, at, collapse, committed, created, everything, message, model,
+    new_session, parts, pin, request, result, rollback, row, seqs, session, session_of, set, words,
 };
 
 type AnyStore = Arc<dyn Store>;
@@ -44,8 +46,8 @@ pub(super) async fn forked(
     session(id)
 }
 
-/// Its own answer to one call, and what came of it.
-fn answer(id: &str) -> concertina::store::NewRow {
+/// A result of one call.
+fn answer(id: &str) -> NewRow {
     row(message(Role::User, "", vec![result(id, "ok")]))
 }
 
@@ -65,98 +67,6 @@ pub(super) async fn i1_a_fork_has_the_rows_up_to_its_point(store: AnyStore) {
     let whole = forked(&*store, &origin, "whole", None).await;
     assert_eq!(all_rows(&*store, &whole).await, rows);
     assert_eq!(all_rows(&*store, &origin).await, rows, "the origin is as it was");
-}
-
-pub(super) async fn i8_a_fork_starts_in_the_state_before_the_next_row(store: AnyStore) {
-    for seed in 1..6 {
-        let origin = created(&*store, &format!("s{seed}")).await;
-        let before = live(&*store, &origin, seed, 40).await;
-        let newest = store.get_session(&origin).await.unwrap();
-        for (last, (revision, expected)) in before.iter().enumerate().skip(1) {
-            let seq = i64::try_from(last).unwrap();
-            let fork = forked(&*store, &origin, &format!("f{seed}-{last}"), Some(seq)).await;
-            let made = store.get_session(&fork).await.unwrap();
-            assert_eq!(made.revision, *revision, "seed {seed}, row {last}");
-            assert_eq!(held(&*store, &fork).await, *expected, "seed {seed}, row {last}");
-            let origin =
-                ForkOrigin { session_id: origin.id.clone(), seq: Seq(seq), revision: *revision };
-            assert_eq!(made.fork_origin, Some(origin));
-        }
-        let whole = forked(&*store, &origin, &format!("whole{seed}"), None).await;
-        assert_eq!(held(&*store, &whole).await, held(&*store, &origin).await);
-        let made = store.get_session(&whole).await.unwrap();
-        assert_eq!((made.revision, made.tokens), (newest.revision, newest.tokens));
-    }
-}
-
-pub(super) async fn i8_the_past_of_a_fork_is_that_of_its_origin(store: AnyStore) {
-    for seed in 11..15 {
-        let origin = created(&*store, &format!("s{seed}")).await;
-        live(&*store, &origin, seed, 40).await;
-        let rows = all_rows(&*store, &origin).await;
-        let page = Page { limit: 999, after: None };
-        let entries = store.list_revisions(&origin, page.clone()).await.unwrap();
-        for last in (1..=rows.len()).step_by(3) {
-            let seq = i64::try_from(last).unwrap();
-            let fork = forked(&*store, &origin, &format!("f{seed}-{last}"), Some(seq)).await;
-            appended(&*store, &fork, 1).await;
-            let started = store.get_session(&fork).await.unwrap().fork_origin.unwrap().revision;
-            let own = store.list_revisions(&fork, page.clone()).await.unwrap();
-            let (shared, own): (Vec<_>, Vec<_>) =
-                own.into_iter().partition(|it| it.revision <= started);
-            let expected = entries.iter().filter(|it| it.revision <= started);
-            let place = |it: &RevisionEntry| (it.revision, it.time, it.author.clone());
-            assert_eq!(
-                shared.iter().map(place).collect::<Vec<_>>(),
-                expected.map(place).collect::<Vec<_>>()
-            );
-            let came =
-                Change::Appended { first: Seq(seq + 1), last: Seq(seq + 1), lane: "".into() };
-            assert_eq!((own.len(), &own[0].change), (1, &came));
-            for revision in (1..=started.0).map(Revision) {
-                for name in ["main", "small"].map(ViewName::new) {
-                    let then = store.state_at(&origin, &name, revision).await;
-                    let found = store.state_at(&fork, &name, revision).await;
-                    let (Ok(then), Ok(found)) = (&then, &found) else {
-                        assert_eq!(format!("{found:?}"), format!("{then:?}"));
-                        continue;
-                    };
-                    assert_eq!(found.view, then.view);
-                    let ids = |state: &StateAt| {
-                        state.overlays.iter().map(|it| it.id.clone()).collect::<Vec<_>>()
-                    };
-                    assert_eq!(ids(found), ids(then));
-                    let next_seq = if revision == started { Seq(seq + 1) } else { then.next_seq };
-                    assert_eq!(found.next_seq, next_seq);
-                }
-            }
-        }
-    }
-}
-
-pub(super) async fn a_fork_within_an_append_starts_with_all_that_it_shares(store: AnyStore) {
-    let origin = created(&*store, "s").await;
-    appended(&*store, &origin, 2).await;
-    appended(&*store, &origin, 4).await;
-    let fork = forked(&*store, &origin, "f", Some(4)).await;
-    assert_eq!(revision(&*store, &fork).await, 2);
-    let main = ViewName::main();
-    let rows = async |at| store.state_at(&fork, &main, Revision(at)).await.unwrap().next_seq;
-    assert_eq!((rows(1).await, rows(2).await), (Seq(1), Seq(5)));
-    assert_eq!(appended(&*store, &fork, 1).await.first_seq, Seq(5));
-    assert_eq!((rows(2).await, rows(3).await), (Seq(5), Seq(6)));
-    let entries = store.list_revisions(&fork, Page { limit: 9, after: None }).await.unwrap();
-    let appends: Vec<_> = entries
-        .iter()
-        .filter_map(|it| match it.change {
-            Change::Appended { first, last, .. } => Some((first.0, last.0)),
-            _ => None,
-        })
-        .collect();
-    assert_eq!(appends, [(1, 4), (5, 5)]);
-    let again = forked(&*store, &fork, "g", Some(3)).await;
-    assert_eq!(seqs(&all_rows(&*store, &again).await), [1, 2, 3]);
-    assert_eq!(revision(&*store, &again).await, 2);
 }
 
 pub(super) async fn a_fork_is_named_by_its_request_and_its_origin(store: AnyStore) {
@@ -253,78 +163,6 @@ pub(super) async fn a_fork_reads_in_pages_over_its_border(store: AnyStore) {
     for (newest_first, expected) in [(false, [1, 2, 3]), (true, [9, 8, 7])] {
         let query = RowsQuery { newest_first, limit_bytes: 2 * size + 1, ..everything() };
         assert_eq!(seqs(&store.read_rows(&fork, query).await.unwrap()), expected);
-    }
-}
-
-pub(super) async fn a_round_that_had_not_settled_is_in_flight_again(store: AnyStore) {
-    let origin = created(&*store, "s").await;
-    let rows = vec![
-        words("go"),
-        row(message(Role::Assistant, "", vec![call("a"), call("b")])),
-        answer("a"),
-        answer("a"),
-        answer("b"),
-        words("and now"),
-    ];
-    store.append(append(&origin, rows)).await.unwrap();
-    let open = forked(&*store, &origin, "open", Some(3)).await;
-    let done = store.append(append(&open, vec![answer("b")])).await.unwrap();
-    assert_eq!((done.placements[0].round, &*done.placements[0].settles), (Seq(2), &[Seq(2)][..]));
-    assert!(!done.placements[0].answers[0].is_late);
-
-    let again = forked(&*store, &origin, "again", Some(4)).await;
-    let done = store.append(append(&again, vec![answer("a")])).await.unwrap();
-    assert_eq!(done.placements[0].answers[0].supersedes, Some((Seq(4), 0)));
-    assert_eq!(done.placements[0].settles, []);
-
-    let none = forked(&*store, &origin, "none", Some(2)).await;
-    let done = store.append(append(&none, vec![answer("b"), words("x")])).await.unwrap();
-    assert_eq!(done.placements[0].answers[0].supersedes, None);
-    assert_eq!(done.placements[1].settles, [Seq(2), Seq(4)], "newer words settle it");
-    assert_eq!(done.placements[1].turn, 2);
-
-    let settled = forked(&*store, &origin, "settled", Some(5)).await;
-    let done = store.append(append(&settled, vec![answer("b"), answer("new")])).await.unwrap();
-    assert!(done.placements[0].answers[0].is_late);
-    assert_eq!(done.placements[0].answers[0].supersedes, Some((Seq(5), 0)));
-    assert_eq!(done.placements[1].orphans, [0]);
-}
-
-pub(super) async fn a_round_may_be_in_flight_for_long(store: AnyStore) {
-    let origin = created(&*store, "s").await;
-    let calling = |lane: &str, ids: &[&str]| {
-        let calls = ids.iter().map(|id| call(id)).collect();
-        row(message(Role::Assistant, lane, calls))
-    };
-    let calls = vec![calling("slow", &["a", "b", "c"]), calling("never", &["z"])];
-    store.append(append(&origin, calls)).await.unwrap();
-    appended(&*store, &origin, 299).await;
-    store.append(append(&origin, vec![answer("a")])).await.unwrap();
-    appended(&*store, &origin, 300).await;
-    store.append(append(&origin, vec![answer("b"), answer("c")])).await.unwrap();
-    for (last, open) in [
-        (2, &["c", "b", "a"][..]),
-        (256, &["c", "b", "a"]),
-        (301, &["c", "b", "a"]),
-        (302, &["c", "b"]),
-        (500, &["c", "b"]),
-        (602, &["c", "b"]),
-        (603, &["c"]),
-        (604, &[]),
-    ] {
-        let fork = forked(&*store, &origin, &format!("f{last}"), Some(last)).await;
-        let mut settles = Vec::new();
-        for id in open.iter().chain(&["z"]) {
-            let placed = store.append(append(&fork, vec![answer(id)])).await.unwrap().placements;
-            assert!(!placed[0].answers[0].is_late, "at {last}, {id}");
-            settles.push(placed[0].settles.clone());
-        }
-        let mut expected = vec![Vec::new(); open.len()];
-        if let Some(last) = expected.last_mut() {
-            *last = vec![Seq(1)];
-        }
-        expected.push(vec![Seq(2)]);
-        assert_eq!(settles, expected, "at {last}");
     }
 }
 

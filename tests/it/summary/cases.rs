@@ -150,9 +150,9 @@ fn what_a_caller_wishes_to_keep_is_kept() {
         .user("and the gateway?")
         .assistant("The gateway listens at port 48213 behind the proxy. It is up.");
     talk = talk.user("thanks").assistant("You are welcome.");
-    let mut task = talk.task("span", 80);
-    task.instructions = "Keep the gateway's port".to_owned();
-    says(&extractive(&task), &["The gateway listens at port 48213"]);
+    let mut wish = talk.task("span", 80);
+    wish.instructions = "Keep the gateway's port".to_owned();
+    says(&extractive(&wish), &["The gateway listens at port 48213"]);
 }
 
 /// Twenty messages with six facts.

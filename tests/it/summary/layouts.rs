@@ -2,7 +2,7 @@
 
 use concertina::{
     policies::{Presets, Template},
-    summary::{Limits, Summarizer as _, check, extractive},
+    summary::{Limits, Summarizer as _, check, extractive, layout_instructions},
     tokens::count_text,
 };
 use expect_test::{Expect, expect};
@@ -259,4 +259,19 @@ async fn the_extractive_summarizer_says_what_the_function_says() {
     assert_eq!(summary.text, extractive(&task));
     assert_eq!(summarizer.name(), "extractive");
     assert!(count_text(&summary.text) <= 200);
+}
+
+#[test]
+fn every_layout_is_documented() {
+    let page = include_str!("../../../docs/summaries.md");
+    for template in Template::COLLAPSE.into_iter().chain(Template::COMPACT) {
+        let name = template.name();
+        assert_eq!(page.matches(&format!("\n| `{name}` |")).count(), 1, "{name}");
+        // What is told to a caller is what stands there.
+        let told = layout_instructions(name, 100, 300, "");
+        let titles = told.lines().filter_map(|line| line.strip_prefix("- ")?.split_once(": "));
+        for (title, _) in titles {
+            assert!(page.contains(title), "{name}: {title}");
+        }
+    }
 }

@@ -2,7 +2,7 @@
 //! finds it: by looking at the arguments that name files and at the marks that
 //! failures bear.
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, fmt};
 
 use concertina::{
     model::{BlockKind, Role, ToolOutput, ToolResult},
@@ -49,10 +49,12 @@ pub(crate) fn expected(material: &Material) -> Expected {
                         out.requests.extend(request(&text.text));
                     }
                     BlockKind::ToolUse(call) => {
-                        let input: Value =
-                            serde_json::from_slice(&call.input_json).unwrap_or_default();
-                        let answer = answer(round, row.seq.0, index);
-                        look(&call.name, &input, answer, &mut out);
+                        look(
+                            &call.name,
+                            &call.input_json,
+                            answer(round, row.seq.0, index),
+                            &mut out,
+                        );
                     }
                     _ => {}
                 }
@@ -85,7 +87,8 @@ fn answer(round: &MaterialRound, seq: i64, block: usize) -> Option<&ToolResult> 
     }
 }
 
-fn look(name: &str, input: &Value, answer: Option<&ToolResult>, out: &mut Expected) {
+fn look(name: &str, input_json: &[u8], answer: Option<&ToolResult>, out: &mut Expected) {
+    let input: Value = serde_json::from_slice(input_json).unwrap_or_default();
     let text = answer.map(words).unwrap_or_default();
     let has_failed =
         answer.is_some_and(|it| it.is_error) || exit_code(&text).is_some_and(|it| it != 0);
@@ -96,18 +99,15 @@ fn look(name: &str, input: &Value, answer: Option<&ToolResult>, out: &mut Expect
         let path = keys.iter().find_map(|key| input.get(*key)?.as_str());
         out.paths.extend(path.map(|it| it.trim_start_matches("./").to_owned()));
     }
-    for line in input
-        .as_object()
-        .into_iter()
-        .flat_map(|it| it.values())
-        .filter_map(Value::as_str)
-        .flat_map(str::lines)
-    {
-        for mark in ["*** Add File: ", "*** Update File: ", "*** Delete File: "] {
-            if let Some(path) = line.strip_prefix(mark).filter(|_| !has_failed) {
-                out.paths.insert(path.trim().to_owned());
-            }
-        }
+    let raw = String::from_utf8_lossy(input_json);
+    let texts = input.as_object().into_iter().flat_map(|it| it.values()).filter_map(Value::as_str);
+    for line in texts.chain(input.is_null().then_some(&*raw)).flat_map(str::lines) {
+        let marks = ["*** Add File: ", "*** Update File: ", "*** Delete File: "];
+        let patched = marks.iter().find_map(|mark| line.strip_prefix(mark));
+        let written = line.strip_prefix("cat > ").filter(|it| it.contains(" <<"));
+        let written = written.and_then(|it| it.split_whitespace().next());
+        out.paths
+            .extend(patched.or(written).filter(|_| !has_failed).map(|it| it.trim().to_owned()));
     }
     let command = ["command", "cmd"].iter().find_map(|key| input.get(*key));
     let command = match command {
@@ -163,7 +163,13 @@ impl Share {
     }
 
     pub(crate) fn percent(self) -> usize {
-        if self.of == 0 { 100 } else { self.named * 100 / self.of }
+        (self.named * 100).checked_div(self.of).unwrap_or(100)
+    }
+}
+
+impl fmt::Display for Share {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} % of {}", self.percent(), self.of)
     }
 }
 

@@ -133,7 +133,9 @@ fn plain(name: &str, rest: &[&str], out: &mut Script) {
         }
         "dd" => {
             let to = rest.iter().find_map(|it| it.strip_prefix("of="));
-            to.into_iter().for_each(|path| push(out, path, How::Written));
+            if let Some(path) = to {
+                push(out, path, How::Written);
+            }
         }
         "truncate" => {
             arguments(rest).last().into_iter().for_each(|path| push(out, path, How::Edited));
@@ -154,7 +156,9 @@ fn arguments<'a>(rest: &'a [&'a str]) -> impl Iterator<Item = &'a str> {
 fn moved(rest: &[&str], out: &mut Script) {
     let paths: Vec<&str> = arguments(rest).collect();
     if let [from @ .., to] = &paths[..] {
-        from.iter().for_each(|path| push(out, path, How::Moved((*to).to_owned())));
+        for path in from {
+            push(out, path, How::Moved((*to).to_owned()));
+        }
     }
 }
 
@@ -186,7 +190,7 @@ fn stream_editor(name: &str, rest: &[&str], out: &mut Script) {
                     || (name == "perl" && it.contains('i'))
                     || it.ends_with('i')))
     };
-    let is_in_place = rest.iter().any(|it| in_place(&it));
+    let is_in_place = rest.iter().any(in_place);
     let mut has_script = false;
     let mut files = Vec::new();
     let mut words = rest.iter();
@@ -233,7 +237,7 @@ fn is_file(path: &str) -> bool {
         && !path.starts_with('-')
         && !path.contains(['\n', '|', '<', '>', '`', '{', '='])
         && !path.contains("$(")
-        && !(path.starts_with('$') && !path.contains('/'))
+        && (!path.starts_with('$') || path.contains('/'))
 }
 
 #[cfg(test)]

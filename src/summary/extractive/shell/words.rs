@@ -168,15 +168,13 @@ impl Scanner<'_> {
     }
 
     fn input(&mut self) {
-        if !self.next_is('<') {
-            self.end_word();
-            self.out.push(Token::Other);
-        } else if self.next_is('<') {
-            self.end_word();
-            self.out.push(Token::Other);
-        } else {
-            self.end_word();
+        self.end_word();
+        // `<<` starts a here-document; `<` and `<<<` are followed by a word.
+        let is_heredoc = self.next_is('<') && !self.next_is('<');
+        if is_heredoc {
             self.awaits_heredoc = Some(self.next_is('-'));
+        } else {
+            self.out.push(Token::Other);
         }
     }
 
