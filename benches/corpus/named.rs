@@ -8,12 +8,14 @@
 //!   `src/{a.rs, b.rs}`; or where a line that ends in its folder says what the
 //!   paths of a list are under, and an item of the list starts with the rest.
 //! * A **command** is named where its first 40 characters stand (all of them
-//!   where it has fewer), or its program and the two words after that, flags
-//!   aside, in this order in one line. Leading changes of folder and settings
-//!   of variables do not count as the command.
+//!   where it has fewer); or its program and the two words after that, flags
+//!   aside, in this order in one line; or its start with the program and the
+//!   word after that, and its end, around a mark of omission. Leading changes of
+//!   folder and settings of variables do not count as the command.
 //! * A **request** or a **to-do item** is named where its first 40 characters
-//!   stand (all where it has fewer); of one above 200 characters the first five
-//!   words are enough.
+//!   stand (all where it has fewer), or so many of its start and its end around
+//!   a mark of omission; of one above 200 characters the first five words are
+//!   enough.
 
 use std::collections::BTreeSet;
 
@@ -22,6 +24,10 @@ const START: usize = 40;
 const LEAST_START: usize = 24;
 const LONG: usize = 200;
 const OPENING_WORDS: usize = 5;
+const OMITTED: char = '…';
+/// Characters before and after an omission.
+const LEAST_HEAD: usize = 6;
+const LEAST_TAIL: usize = 4;
 
 /// A summary, to be asked what it names.
 pub(crate) struct Summary {
@@ -76,7 +82,12 @@ impl Summary {
         }
         let words = plain(simple(first));
         let words: Vec<&str> = words.split(' ').filter(|it| !it.starts_with('-')).take(3).collect();
-        words.len() > 1 && self.lines.iter().any(|line| has_in_order(line, &words))
+        if words.len() < 2 {
+            return false;
+        }
+        let ends = self.omitted(&plain(command));
+        let is_said = ends.is_some_and(|(head, _)| has_in_order(&head, &words[..2]));
+        is_said || self.lines.iter().any(|line| has_in_order(line, &words))
     }
 
     pub(crate) fn names_words(&self, words: &str) -> bool {
@@ -84,8 +95,26 @@ impl Summary {
         if self.has(&start(&all)) {
             return true;
         }
+        if self.omitted(&all).is_some_and(|(head, tail)| count(&head) + count(&tail) >= START) {
+            return true;
+        }
         let opening: Vec<&str> = all.split(' ').take(OPENING_WORDS).collect();
-        all.chars().count() > LONG && self.has(&opening.join(" "))
+        count(&all) > LONG && self.has(&opening.join(" "))
+    }
+
+    /// Start and end of `words`, where a line shows them with what lies between
+    /// left out.
+    fn omitted(&self, words: &str) -> Option<(String, String)> {
+        self.lines.iter().find_map(|line| {
+            let (before, after) = line.split_once(OMITTED)?;
+            let (before, after) = (before.trim_end(), after.trim_start());
+            let heads = (0..before.len()).filter_map(|at| before.get(at..));
+            let head = heads.into_iter().find(|head| words.starts_with(head))?;
+            let tails = (head.len()..words.len()).filter_map(|at| words.get(at..));
+            let tail = tails.into_iter().find(|tail| after.starts_with(tail))?;
+            let is_enough = count(head) >= LEAST_HEAD && count(tail) >= LEAST_TAIL;
+            is_enough.then(|| (head.to_owned(), tail.to_owned()))
+        })
     }
 
     /// Says whether a start of the words stands there before an ellipsis.
@@ -107,6 +136,10 @@ fn plain(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
+fn count(text: &str) -> usize {
+    text.chars().count()
+}
+
 /// The first characters, without a blank at their end.
 fn start(text: &str) -> String {
     text.chars().take(START).collect::<String>().trim_end().to_owned()
@@ -115,7 +148,7 @@ fn start(text: &str) -> String {
 /// Where `words` end in `text`; a whole start that was cut may go on.
 fn is_in(text: &str, words: &str) -> Option<usize> {
     let is_word = |it: char| it.is_alphanumeric() || it == '_';
-    let is_cut = words.chars().count() + 1 >= START;
+    let is_cut = count(words) + 1 >= START;
     let mut from = 0;
     while let Some(at) = text[from..].find(words).map(|at| from + at) {
         let end = at + words.len();

@@ -149,6 +149,9 @@ fn a_command_is_named_by_its_start_or_its_program_and_what_it_is_for() {
     assert!(!names("- `go` failed at its test\n- ./a", "go test ./a"));
     let long = "grep -rn something --include=*.rs src/one src/two src/three";
     assert!(names("- `grep -rn something --include=*.rs src/o…` failed", long));
+    assert!(names("- `grep -rn something … src/three` failed (exit 1)", long));
+    assert!(!names("- `grep -rn … src/three` failed", long));
+    assert!(!names("- `grep -rn something … src/four` failed", long));
 }
 
 #[test]
@@ -159,6 +162,7 @@ fn words_are_named_by_their_start() {
     let long = "please look at the gate of the old garden and mend what is broken there";
     assert!(names("- \"please look at the gate of the old garden…\"", long));
     assert!(!names("- \"please look at the gate … there\"", long));
+    assert!(names("- \"please look at the gate … what is broken there\"", long));
     let longer = format!("{long} {}", "and so on ".repeat(20));
     assert!(names("- \"please look at the gate … on\"", &longer));
 }
