@@ -36,11 +36,10 @@ async fn h1_a_summarizer_that_fails_in_the_background_leaves_300_messages_as_the
     let (rows, shown) = (talk.history().await, everywhere(&mut talk).await);
     assert_eq!(rows.len(), 300);
     let at = talk.revision().await;
+    failing.was_asked().await;
     for _ in 0..3 {
         let context = talk.context(WireFormat::OpenaiChat).await;
-        assert!(context.reduction_pending);
         assert_eq!(context.messages_json, shown[1]);
-        failing.was_asked().await;
     }
     // By hand it is told; nothing of what failed holds the range.
     let plan = loop {
