@@ -90,7 +90,7 @@ fn hint(refusal: &Refusal) -> Option<&'static str> {
             "`concertina overlays SESSION` shows what is covered; other rows can be named"
         }
         "SUMMARY_TOO_LONG" | "SUMMARY_NOT_SMALLER" | "SUMMARY_REJECTED" => {
-            "the lease holds: commit a better summary, or take a wider range"
+            "a shorter or better summary, or a wider range; a lease of yours holds on"
         }
         "PIN_TOO_LARGE" => "pin fewer rows, or give the view a larger window",
         "SESSION_HAS_FORKS" => "`concertina sessions --forks-of SESSION` lists them",

@@ -3,10 +3,15 @@
 //! Everything is drawn from overlays, pins and the number of rows; no row has
 //! to be read for it.
 
+mod cells;
+mod pieces;
+
 use std::collections::HashMap;
 
 use super::{names, out::Paint};
 use crate::proto::v1::{self, overlay::Kind};
+use cells::Cells;
+use pieces::{Piece, Sort, pieces};
 
 const WIDTH: usize = 96;
 
@@ -26,34 +31,6 @@ pub(super) struct Strip<'a> {
 struct Fold<'a> {
     overlay: &'a v1::Overlay,
     mark: String,
-}
-
-/// How a row is shown.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Sort {
-    Shown,
-    Shorter,
-    /// By an overlay that folds what is around it.
-    Kept,
-    Pinned,
-}
-
-/// A stretch of the strip.
-#[derive(Debug, PartialEq, Eq)]
-enum Piece {
-    Rows(Vec<Sort>),
-    Fold(usize),
-}
-
-impl Sort {
-    fn glyph(self) -> char {
-        match self {
-            Self::Shown => '█',
-            Self::Shorter => '▒',
-            Self::Kept => '◆',
-            Self::Pinned => '▲',
-        }
-    }
 }
 
 /// Says whether an overlay hides or replaces whole rows.
@@ -143,177 +120,20 @@ fn letters(mut number: usize) -> String {
 pub(super) fn lines(strip: &Strip<'_>, paint: Paint) -> Vec<String> {
     let folds = folds(strip.overlays);
     let pieces = pieces(strip, &folds);
-    let (cells, rows_a_cell) = cells(&pieces, &folds, strip.turns);
-    let scale = match rows_a_cell {
+    let cells = Cells::new(&pieces, &folds, strip.turns);
+    let scale = match cells.most_rows {
         1 => "one sign a row".to_owned(),
         many => format!("a sign is up to {many} rows"),
     };
     let mut lines = vec![paint.dim(&format!("rows 1–{}, {scale}", strip.newest))];
-    for line in cells.chunks(WIDTH) {
-        lines.push(painted(line, paint));
-    }
+    lines.extend(cells.lines(paint));
     lines.push(paint.dim(&legend(&pieces, &folds)));
     lines
 }
 
-fn pieces(strip: &Strip<'_>, folds: &[Fold<'_>]) -> Vec<Piece> {
-    let mut pieces = Vec::new();
-    let mut drawn = vec![false; folds.len()];
-    for (fold, sort) in folded(strip, folds).into_iter().zip(sorts(strip, folds)) {
-        match (fold, pieces.last_mut()) {
-            (Some(fold), _) => {
-                if !std::mem::replace(&mut drawn[fold], true) {
-                    pieces.push(Piece::Fold(fold));
-                }
-            }
-            (None, Some(Piece::Rows(run))) => run.push(sort),
-            (None, _) => pieces.push(Piece::Rows(vec![sort])),
-        }
-    }
-    pieces
-}
-
-/// Which block each row lies in, if any.
-fn folded(strip: &Strip<'_>, folds: &[Fold<'_>]) -> Vec<Option<usize>> {
-    let mut folded = rows(strip, None);
-    for (at, fold) in folds.iter().enumerate() {
-        fold.overlay.covered.iter().for_each(|range| each(&mut folded, range, |it| *it = Some(at)));
-        fold.overlay.kept.iter().for_each(|range| each(&mut folded, range, |it| *it = None));
-    }
-    folded
-}
-
-/// How each row is shown where it is; the strongest word counts.
-fn sorts(strip: &Strip<'_>, folds: &[Fold<'_>]) -> Vec<Sort> {
-    let mut sorts = rows(strip, Sort::Shown);
-    let mut say = |range: &v1::SeqRange, sort: Sort| {
-        each(&mut sorts, range, |known: &mut Sort| *known = sort.max(*known));
-    };
-    for content in strip.overlays.iter().flat_map(|it| &it.cleared).filter_map(|it| it.content) {
-        let row = v1::SeqRange { first_seq: content.seq, last_seq: content.seq };
-        say(&row, Sort::Shorter);
-    }
-    folds.iter().flat_map(|fold| &fold.overlay.kept).for_each(|range| say(range, Sort::Kept));
-    let pinned = strip.pins.iter().filter_map(|pin| pin.rows.as_ref());
-    pinned.for_each(|range| say(range, Sort::Pinned));
-    sorts
-}
-
-fn rows<T: Clone>(strip: &Strip<'_>, each: T) -> Vec<T> {
-    vec![each; usize::try_from(strip.newest).unwrap_or(0)]
-}
-
-/// Changes those rows of a range that are there.
-fn each<T>(rows: &mut [T], range: &v1::SeqRange, mut change: impl FnMut(&mut T)) {
-    let first = usize::try_from(range.first_seq.saturating_sub(1)).unwrap_or(0);
-    let last = usize::try_from(range.last_seq).unwrap_or(0).min(rows.len());
-    rows.get_mut(first..last).into_iter().flatten().for_each(&mut change);
-}
-
-/// What is printed where.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Cell {
-    Row(Sort),
-    /// A sign of a block.
-    Fold(char),
-}
-
-/// The signs of the strip, and how many rows one of them stands for at most.
-fn cells(
-    pieces: &[Piece],
-    folds: &[Fold<'_>],
-    turns: &HashMap<String, (i64, i64)>,
-) -> (Vec<Cell>, usize) {
-    let runs =
-        || pieces.iter().filter_map(|it| if let Piece::Rows(run) = it { Some(run) } else { None });
-    let rows: usize = runs().map(Vec::len).sum();
-    let blocks = |label: &dyn Fn(&Fold<'_>) -> String| -> Vec<String> {
-        let labels = folds.iter().map(label);
-        labels.collect()
-    };
-    let room = |blocks: &[String]| {
-        WIDTH.saturating_sub(blocks.iter().map(|block| block.chars().count()).sum())
-    };
-    let mut labels = blocks(&|fold| long_label(fold, turns));
-    // Words go before rows do: these stay readable down to a third of the line.
-    if room(&labels) < rows.min(WIDTH / 3).max(runs().count()) {
-        labels = blocks(&|fold| bracketed(fold, &fold.mark));
-    }
-    let room = room(&labels).max(runs().count());
-    let a_cell = |run: &[Sort]| {
-        if rows <= room { run.len() } else { (run.len() * (room - runs().count()) / rows).max(1) }
-    };
-    let mut cells = Vec::new();
-    let mut most = 1;
-    for piece in pieces {
-        match piece {
-            Piece::Fold(at) => cells.extend(labels[*at].chars().map(Cell::Fold)),
-            Piece::Rows(run) => {
-                let count = a_cell(run);
-                most = most.max(run.len().div_ceil(count));
-                cells.extend(scaled(run, count).map(Cell::Row));
-            }
-        }
-    }
-    (cells, most)
-}
-
-/// A run in so many signs. What is kept or pinned shows however small it is; of
-/// the rest the larger part does.
-fn scaled(run: &[Sort], count: usize) -> impl Iterator<Item = Sort> + '_ {
-    (0..count).map(move |at| {
-        let part = &run[at * run.len() / count..(at + 1) * run.len() / count];
-        match part.iter().copied().max().unwrap_or(Sort::Shown) {
-            Sort::Shorter | Sort::Shown => {
-                let shorter = part.iter().filter(|sort| **sort == Sort::Shorter).count();
-                if shorter * 2 >= part.len().max(1) { Sort::Shorter } else { Sort::Shown }
-            }
-            strong => strong,
-        }
-    })
-}
-
-/// `[A turns 1–4]`, or the rows where the turns are not known.
-fn long_label(fold: &Fold<'_>, turns: &HashMap<String, (i64, i64)>) -> String {
-    let what = match turns.get(&fold.overlay.id) {
-        Some((first, last)) if first == last => format!("turn {first}"),
-        Some((first, last)) => format!("turns {first}–{last}"),
-        None => names::rows(&fold.overlay.covered),
-    };
-    bracketed(fold, &format!("{} {what}", fold.mark))
-}
-
-fn bracketed(fold: &Fold<'_>, words: &str) -> String {
-    if fold.overlay.summary.is_empty() { format!("‹{words}›") } else { format!("[{words}]") }
-}
-
-fn painted(cells: &[Cell], paint: Paint) -> String {
-    let paint_of = |text: &str, cell: Cell| match cell {
-        Cell::Fold(_) => paint.cyan(text),
-        Cell::Row(Sort::Kept | Sort::Pinned) => paint.yellow(text),
-        Cell::Row(Sort::Shorter) => paint.dim(text),
-        Cell::Row(Sort::Shown) => text.to_owned(),
-    };
-    let is_alike = |a: &Cell, b: &Cell| match (a, b) {
-        (Cell::Fold(_), Cell::Fold(_)) => true,
-        (Cell::Row(a), Cell::Row(b)) => a == b,
-        _ => false,
-    };
-    let sign = |cell: &Cell| match cell {
-        Cell::Fold(sign) => *sign,
-        Cell::Row(sort) => sort.glyph(),
-    };
-    cells
-        .chunk_by(is_alike)
-        .map(|alike| paint_of(&alike.iter().map(sign).collect::<String>(), alike[0]))
-        .collect()
-}
-
 /// Only of what is there.
 fn legend(pieces: &[Piece], folds: &[Fold<'_>]) -> String {
-    let has = |wanted: Sort| {
-        pieces.iter().any(|piece| matches!(piece, Piece::Rows(run) if run.contains(&wanted)))
-    };
+    let has = |wanted: Sort| pieces.iter().filter_map(Piece::run).any(|run| run.contains(&wanted));
     let is_folded = |silent: bool| folds.iter().any(|it| it.overlay.summary.is_empty() == silent);
     let words = [
         (has(Sort::Shown), "█ shown"),
@@ -412,10 +232,10 @@ mod tests {
             &overlays,
             &[pin(range(700, 700))],
             1_000,
-            &expect![[r#"
+            &expect![[r"
                 rows 1–1000, a sign is up to 8 rows
-                [A turns 1–4]████████████████████████████████████████▲█████████████████████████████████████████
-                █ shown   [ ] folded into a text   ▲ pinned"#]],
+                [A turns 1–4]█████████████████████████████████████████▲█████████████████████████████████████████
+                █ shown   [ ] folded into a text   ▲ pinned"]],
         );
     }
 

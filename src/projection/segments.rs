@@ -64,14 +64,6 @@ pub struct Wanted {
     pub is_urgent: bool,
 }
 
-/// What segments are counted in.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Counting {
-    Turns,
-    /// No whole turn lies before those that stay.
-    Rounds,
-}
-
 /// Finds one segment after the other. What was found counts as gone.
 pub(crate) struct Finder<'b, 'a> {
     bench: &'b Bench<'a>,
@@ -125,15 +117,6 @@ impl<'b, 'a> Finder<'b, 'a> {
 
     fn at(&self, ratio: f64) -> i64 {
         self.bench.facts.window.at_ratio(self.bench.facts.policy.window.basis, ratio)
-    }
-
-    /// What the next segment would be counted in. Where every turn that is shown
-    /// is one of those that stay, it is made of their rounds.
-    pub(crate) fn counting(&self) -> Counting {
-        let rules = self.rules();
-        let may_stay =
-            rules.keep_share <= 0.0 && self.bench.turn_starts().len() <= rules.keep_turns;
-        if may_stay || !self.has_whole_turns() { Counting::Rounds } else { Counting::Turns }
     }
 
     /// Says whether the stage's trigger holds.

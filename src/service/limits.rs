@@ -47,7 +47,7 @@ impl Default for Limits {
             // What stock clients take, less what surrounds a message.
             response_bytes: 4 * MIB - 64 * 1024,
             rendered_bytes: 20 * 1024 * 1024,
-            summarizer: Duration::from_secs(60),
+            summarizer: Duration::from_mins(1),
         }
     }
 }

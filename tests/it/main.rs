@@ -7,6 +7,7 @@ mod cli;
 mod corpus;
 mod grpc;
 mod ingest;
+mod measures;
 mod policies;
 mod projection;
 mod render;

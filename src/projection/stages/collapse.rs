@@ -10,13 +10,13 @@ use crate::{
     projection::{
         Collapsing, Summarize, Wanted,
         bench::{Bench, Proposal, Reduction},
-        segments::{Counting, Finder},
+        segments::Finder,
     },
 };
 
-/// A plan makes at most so many summaries: a guard, not a limit that a view
+/// A plan looks for segments at most so often: a guard, not a limit that a view
 /// within its window reaches.
-const MOST_SEGMENTS: usize = 1024;
+const MOST_ROUNDS: usize = 256;
 
 /// Collapses at once where summaries can be had; else tells what is wanted.
 pub(crate) fn run(bench: &mut Bench<'_>) -> (&'static str, Option<Wanted>) {
@@ -49,41 +49,38 @@ pub(crate) fn later(bench: &Bench<'_>) -> (&'static str, Option<Wanted>) {
 fn now(bench: &mut Bench<'_>, summarize: &Summarize<'_>) -> &'static str {
     let mut refused: Vec<RowSet> = bench.facts.refused.to_vec();
     let mut trigger = "below_threshold";
-    // What it went on in: turns, or rounds where there were no more turns. Down
-    // to the low mark alone no turn that stays is taken to pieces.
-    let mut going_in: Option<Counting> = None;
-    for _ in 0..MOST_SEGMENTS {
+    for _ in 0..MOST_ROUNDS {
         let mut finder = Finder::of(bench, &refused);
-        let next = match finder.merged() {
-            Some(merged) => Some(merged),
-            None if finder.is_triggered()
-                || (going_in == Some(finder.counting()) && !finder.is_at_the_mark()) =>
-            {
-                going_in = Some(finder.counting());
-                if trigger == "below_threshold" {
-                    trigger = "nothing_to_collapse";
-                }
-                finder.oldest()
+        let segments = match finder.merged() {
+            Some(merged) => vec![merged],
+            None if finder.is_triggered() => finder.down_to_the_mark(),
+            None => break,
+        };
+        if segments.is_empty() {
+            if trigger == "below_threshold" {
+                trigger = "nothing_to_collapse";
             }
-            None => None,
-        };
-        let Some(segment) = next else { break };
-        let covered = segment.covered.clone();
-        let Some(written) = summarize(&segment) else {
-            refused.push(covered);
-            continue;
-        };
-        let proposal = Proposal {
-            stage: StageKind::Collapse,
-            cause: Cause::Pressure,
-            reduction: Reduction::Collapse(segment, written),
-        };
-        if bench.apply(proposal) {
-            trigger = "over_threshold";
-        } else {
+            break;
+        }
+        // All that one look finds: a long history that just came has hundreds.
+        for segment in segments {
+            let covered = segment.covered.clone();
+            let written = summarize(&segment);
+            let was_asked = written.is_some();
+            let is_laid = written.is_some_and(|written| {
+                bench.apply(Proposal {
+                    stage: StageKind::Collapse,
+                    cause: Cause::Pressure,
+                    reduction: Reduction::Collapse(segment, written),
+                })
+            });
+            if is_laid {
+                trigger = "over_threshold";
+                continue;
+            }
             refused.push(covered);
             if trigger != "over_threshold" {
-                trigger = "not_smaller";
+                trigger = if was_asked { "not_smaller" } else { "nothing_to_collapse" };
             }
         }
     }

@@ -3,7 +3,7 @@
 
 use std::{
     collections::HashMap,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Mutex, PoisonError},
     time::Duration,
 };
 
@@ -14,7 +14,10 @@ use super::work::{self, Order};
 use crate::{
     model::{RowSet, ViewName},
     projection::{self, Lens, Segment},
-    service::{Ctx, Error, Result, live::State},
+    service::{
+        Ctx, Error, Result,
+        live::{self, State},
+    },
     store::SessionRef,
 };
 
@@ -159,11 +162,9 @@ async fn run(
         is_stage: true,
         request: None,
     };
-    let live = ctx.live.get(session);
     for _ in 0..MOST_ROUNDS {
         let leased = {
-            let mut state = Arc::clone(&live.state).lock_owned().await;
-            state.refresh(ctx, session).await?;
+            let mut state = live::loaded(ctx, session).await?;
             add_known(&state, view, refused);
             let segments = wanted(ctx, &mut state, &order, refused).await?;
             if segments.is_empty() {
@@ -171,6 +172,7 @@ async fn run(
             }
             work::lease(ctx, &mut state, &order, segments).await?
         };
+        let live = ctx.live.get(session);
         match work::carry_out(ctx, &live, &order, leased).await {
             Ok(done) => {
                 if done.committed.is_none()

@@ -1,7 +1,5 @@
 //! A segment collapsed now, by the server's summarizer.
 
-use std::sync::Arc;
-
 use super::{
     CreateCollapseInput,
     work::{self, Order},
@@ -12,7 +10,7 @@ use crate::{
     service::{
         Ctx, Error, OverlayOutput, Result, changes, digest_of,
         fields::{Fields, request_key},
-        live::State,
+        live::{self, State},
         overlays::{MOST_SHOWN_BYTES, replay},
     },
 };
@@ -80,13 +78,12 @@ pub async fn create_collapse(ctx: &Ctx, input: CreateCollapseInput) -> Result<Ov
 }
 
 async fn once(ctx: &Ctx, order: &Order, rows: Option<SeqRange>) -> Result<OverlayOutput> {
-    let live = ctx.live.get(&order.session);
     let leased = {
-        let mut state = Arc::clone(&live.state).lock_owned().await;
-        state.refresh(ctx, &order.session).await?;
+        let mut state = live::loaded(ctx, &order.session).await?;
         let segment = segment(ctx, &mut state, order, rows, None).await?;
         work::lease(ctx, &mut state, order, vec![segment]).await?
     };
+    let live = ctx.live.get(&order.session);
     let done = work::carry_out(ctx, &live, order, leased).await?;
     if let Some((_, why)) = done.refused.into_iter().next() {
         return Err(why);

@@ -16,7 +16,7 @@ use crate::{
         Ctx, Error, OverlayOutput, Result, changes, digest_of,
         fields::{Fields, request_key},
         get_context::commit_overlays,
-        live::State,
+        live::{self, State},
     },
     store::{
         self, CommitOverlays, Committed, NewPlan, Plan, PlanEnd, PlannedOn, RequestKey, SessionRef,
@@ -25,9 +25,9 @@ use crate::{
 };
 
 /// Of a lease that names no time.
-const LEASE: Duration = Duration::from_secs(120);
+const LEASE: Duration = Duration::from_mins(2);
 /// The longest lease.
-const MOST_LEASE: Duration = Duration::from_secs(15 * 60);
+const MOST_LEASE: Duration = Duration::from_mins(15);
 /// Bytes of a summary: what is longer has too many tokens whatever it says.
 const MOST_SUMMARY_BYTES: usize = 1024 * 1024;
 
@@ -76,9 +76,7 @@ pub async fn prepare_collapse(ctx: &Ctx, input: PrepareCollapseInput) -> Result<
         is_stage: false,
         request: None,
     };
-    let live = ctx.live.get(&order.session);
-    let mut state = Arc::clone(&live.state).lock_owned().await;
-    state.refresh(ctx, &order.session).await?;
+    let mut state = live::loaded(ctx, &order.session).await?;
     let most = (input.max_material_tokens > 0).then_some(input.max_material_tokens);
     if let Some(plan) = replayed(ctx, &order.session, request.as_ref()).await? {
         return answer(&mut state, &order, plan, most);
@@ -207,9 +205,7 @@ pub async fn commit_collapse(ctx: &Ctx, input: CommitCollapseInput) -> Result<Ov
     fields.text("summary", &input.summary, MOST_SUMMARY_BYTES);
     fields.name("finish_reason", &input.finish_reason);
     fields.finish()?;
-    let live = ctx.live.get(&session);
-    let mut state = Arc::clone(&live.state).lock_owned().await;
-    state.refresh(ctx, &session).await?;
+    let mut state = live::loaded(ctx, &session).await?;
     let plan = ctx.store.get_plan(&session, &plan).await?;
     if let Some(known) = ended(ctx, &session, &plan, &input.summary).await? {
         return Ok(known);

@@ -19,7 +19,7 @@ use crate::{
 };
 
 /// How long the server leases what it works on; it renews while it works.
-const LEASE: Duration = Duration::from_secs(120);
+const LEASE: Duration = Duration::from_mins(2);
 /// Material above so many tokens is made of earlier summaries where there are
 /// some: what a merge costs must not grow with the whole history.
 pub(super) const MOST_MATERIAL_TOKENS: i64 = 400_000;

@@ -11,10 +11,7 @@ use super::{
     reducing::{made_by, stage, used},
     support::{Talk, asking, assistant, creating, prose, text, told},
 };
-use crate::{
-    grpc::{summarizers::Scripted, support::TestServer},
-    projection::support::of_tokens,
-};
+use crate::grpc::{summarizers::Scripted, support::TestServer};
 
 fn beside(fixed: i64) -> pb::GetContextRequest {
     let model = pb::Model { caller_fixed_tokens: fixed, ..Default::default() };

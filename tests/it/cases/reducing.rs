@@ -110,7 +110,7 @@ impl Talk {
                 tokio::task::yield_now().await;
             }
         };
-        tokio::time::timeout(Duration::from_secs(120), looking).await.expect("it comes to rest")
+        tokio::time::timeout(Duration::from_mins(2), looking).await.expect("it comes to rest")
     }
 
     /// The main view at rest.

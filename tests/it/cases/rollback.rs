@@ -154,8 +154,8 @@ async fn i2_call_ids_that_come_again_hide_and_pair_no_other_exchange() {
     let plain = everywhere(&mut talk).await;
     // The oldest four, then two in the middle.
     for (first, last, hidden) in [(1, 12, 0..4), (7, 12, 2..4)] {
-        let plan = talk.prepare(first, last).await.unwrap();
-        let overlay = talk.commit(&plan, "Some parts were done.").await.unwrap();
+        let leased = talk.prepare(first, last).await.unwrap();
+        let overlay = talk.commit(&leased, "Some parts were done.").await.unwrap();
         assert_eq!(overlay.covered, [range(first, last)]);
         for format in FORMATS {
             let context = talk.context(format).await;

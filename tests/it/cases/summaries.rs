@@ -102,10 +102,9 @@ async fn g3_collapsing_what_is_collapsed_says_so_and_a_wider_range_has_the_facts
             pb::AbandonCollapseRequest { session_id: "s".into(), plan_id: plan.plan_id.clone() };
         talk.overlays.abandon_collapse(abandon).await.unwrap();
         talk.collapse(1, last).await.unwrap();
-        let tasks = summarizer.tasks();
-        let task = tasks.last().unwrap();
-        assert!(task.material.earlier.is_empty(), "the messages, not what was said of them");
-        let given = material_text(&task.material, 0).text;
+        let asked = summarizer.tasks().pop().unwrap();
+        assert!(asked.material.earlier.is_empty(), "the messages, not what was said of them");
+        let given = material_text(&asked.material, 0).text;
         for fact in FACTS {
             assert!(given.contains(fact), "{fact}");
             assert!(plan.material.contains(fact), "{fact}");

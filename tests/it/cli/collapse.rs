@@ -53,10 +53,10 @@ fn a_callers_own_summary_goes_from_prepare_to_commit() {
     let mut command = server.command(&commit);
     let summary = "Parts 1 and 2 are mended.";
     let assert = command.write_stdin(summary).assert().success();
-    expect![[r#"
+    expect![[r"
         collapsed rows 1–4 (4 messages), 1,194 → 853 tokens: <id> (revision 3)
           Parts 1 and 2 are mended.
-    "#]]
+    "]]
     .assert_eq(&anonymous(&stdout(&assert)));
     let overlay = server.json(&["overlays", "s"]).remove(0);
     assert_eq!((&overlay["summary"], &overlay["summarizer"]), (&summary.into(), &"client".into()));
@@ -71,13 +71,13 @@ fn a_plan_for_people_tells_the_lease_the_limits_and_what_to_do_next() {
     let assert = server.command(&["collapse", "prepare", "s", "1-4"]).assert().success();
     let text = anonymous(&stdout(&assert));
     let head: Vec<_> = text.lines().take(5).collect();
-    expect![[r#"
+    expect![[r"
         plan <id>
         rows 1–4, leased until <time>
         summary of at most 300 tokens; the view holds 1,194
 
         Instructions
-    "#]]
+    "]]
     .assert_eq(&format!("{}\n", head.join("\n")));
     assert!(text.contains("\nMaterial\n"), "{text}");
     assert_eq!(anonymous(&stderr(&assert)), "next: `concertina collapse commit s <id> @FILE`\n");
@@ -115,7 +115,7 @@ fn a_poor_summary_is_refused_and_the_lease_holds() {
     for (summary, reason) in cases {
         let words = server.refused(&[&["collapse", "commit", "s", id], summary].concat());
         assert!(words.contains(&format!("reason: {reason}")), "{words}");
-        assert!(words.contains("hint: the lease holds"), "{words}");
+        assert!(words.contains("a lease of yours holds on"), "{words}");
     }
     assert!(server.json(&["overlays", "s"]).is_empty());
     server.run(&["collapse", "commit", "s", id, "Parts 1 and 2 are mended."]);

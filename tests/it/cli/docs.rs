@@ -3,6 +3,8 @@
 use concertina::{policies::Presets, proto::v1::ErrorReason};
 use serde_json::Value;
 
+use super::support::Server;
+
 const ERRORS: &str = include_str!("../../../docs/errors.md");
 const POLICIES: &str = include_str!("../../../docs/policies.md");
 const FORMATS: &str = include_str!("../../../docs/formats.md");
@@ -54,4 +56,33 @@ fn the_readme_names_the_two_commands_and_every_method_that_is_built() {
     for method in ["AppendTurn", "GetContext", "StreamContext", "RollbackOverlay", "ReadContent"] {
         assert!(README.contains(method), "{method}");
     }
+}
+
+/// Each as a user would type it, ids filled in from what was printed before.
+#[test]
+fn the_readmes_commands_on_collapse_run_as_they_stand() {
+    let start = README.find("## Context Collapse").expect("the section");
+    let end = README.find("## Point an agent").expect("the section after it");
+    let lines = README[start..end].lines().filter(|line| line.starts_with("concertina "));
+    let server = Server::start();
+    let (mut plan, mut told) = (String::new(), 0);
+    for line in lines {
+        let id = |listing: &str| {
+            let listed = server.json(&[listing, "tides"]);
+            let folded = listed.iter().rfind(|it| it["kind"] != "clear").expect(line);
+            folded["id"].as_str().expect("an id").to_owned()
+        };
+        let mut line = line.replace("PLAN", &plan);
+        for (word, listing) in [("OVERLAY", "overlays"), ("PIN", "pins")] {
+            if line.contains(word) {
+                line = line.replace(word, &id(listing));
+            }
+        }
+        let printed = server.shell(&line);
+        if let Some(made) = printed.strip_prefix("plan ") {
+            plan = made.lines().next().expect("a line").to_owned();
+        }
+        told += 1;
+    }
+    assert!(told > 20, "{told}");
 }

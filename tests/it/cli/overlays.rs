@@ -12,7 +12,7 @@ fn the_strip_shows_folds_by_letter_and_the_table_names_them() {
     server.collapsed("1-4");
     server.collapsed("1-8");
     server.collapsed("15-18");
-    expect![[r#"
+    expect![[r"
         rows 1–24, one sign a row
         [A turns 1–4]█████▲[B turns 8–9]██████
         █ shown   [ ] folded into a text   ▲ pinned
@@ -21,7 +21,7 @@ fn the_strip_shows_folds_by_letter_and_the_table_names_them() {
         in A  <id>  collapse  manual  1–4     2,388  2,042
         A     <id>  collapse  manual  1–8     2,042  1,644
         B     <id>  collapse  manual  15–18   1,644  1,298
-    "#]]
+    "]]
     .assert_eq(&anonymous(&server.run(&["overlays", "s"])));
 }
 
@@ -31,21 +31,21 @@ fn what_was_rolled_back_is_listed_on_demand_and_not_drawn() {
     let id = server.collapsed("1-4");
     server.run(&["rollback", "s", &id]);
     let assert = server.command(&["overlays", "s"]).assert().success();
-    expect![[r#"
+    expect![[r"
         rows 1–12, one sign a row
         ████████████
         █ shown
-    "#]]
+    "]]
     .assert_eq(&anonymous(&stdout(&assert)));
     assert_eq!(stderr(&assert), "no overlays\n");
-    expect![[r#"
+    expect![[r"
         rows 1–12, one sign a row
         ████████████
         █ shown
 
            id                                    kind      by      rows  before  after  until
         –  <id>  collapse  manual  1–4    1,194    848      4
-    "#]]
+    "]]
     .assert_eq(&anonymous(&server.run(&["overlays", "s", "--all"])));
     assert!(server.json(&["overlays", "s"]).is_empty());
     let all = server.json(&["overlays", "s", "--all"]);
@@ -79,13 +79,13 @@ fn r62_expand_shows_the_rows_under_an_overlay() {
     let id = server.collapsed("1-4");
     let text = anonymous(&server.run(&["expand", "s", &id]));
     let under: Vec<_> = text.lines().skip_while(|line| *line != "under it:").collect();
-    expect![[r#"
+    expect![[r"
         under it:
               1  user        Please mend part 1. It is broken again. It is broken again. It is broken a…
               2  assistant   Part 1 is mended. It works as it should. It works as it should. It works a…
               3  user        Please mend part 2. It is broken again. It is broken again. It is broken a…
               4  assistant   Part 2 is mended. It works as it should. It works as it should. It works a…
-    "#]]
+    "]]
     .assert_eq(&format!("{}\n", under.join("\n")));
     let head = text.lines().next().expect("a line");
     assert!(head.starts_with("collapse of rows 1–4 in view main, "), "{head}");

@@ -11,10 +11,10 @@ fn pins_are_set_listed_and_taken_away() {
     let made = server.json(&pin).remove(0);
     assert_eq!(made["pin"]["rows"], serde_json::json!({"first_seq": 3, "last_seq": 4}));
     let id = made["pin"]["id"].as_str().expect("an id");
-    expect![[r#"
+    expect![[r"
         id                                    rows  since                 by    reason
         <id>  3–4   <time>  lena  the plan
-    "#]]
+    "]]
     .assert_eq(&anonymous(&server.run(&["pins", "s"])));
     let strip = server.run(&["overlays", "s"]);
     assert!(strip.contains("██▲▲████"), "{strip}");

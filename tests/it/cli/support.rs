@@ -59,8 +59,12 @@ pub(super) fn anonymous(text: &str) -> String {
             word => format!("{word}{rest}"),
         }
     });
-    let text: String = words.collect();
-    text.lines().map(|line| format!("{}\n", line.trim_end())).collect()
+    trimmed(&words.collect::<String>())
+}
+
+/// A text without blanks at the ends of its lines.
+pub(super) fn trimmed(text: &str) -> String {
+    text.lines().flat_map(|line| [line.trim_end(), "\n"]).collect()
 }
 
 /// A server of its own on a port of its own.
@@ -150,6 +154,18 @@ impl Server {
     pub(super) fn json(&self, arguments: &[&str]) -> Vec<Value> {
         let mut command = self.command(arguments);
         json_lines(&command.args(["--output", "json"]).assert().success())
+    }
+
+    /// Runs a line of a shell that must work, and gives its standard output.
+    #[track_caller]
+    pub(super) fn shell(&self, line: &str) -> String {
+        let folder = std::path::Path::new(BINARY).parent().expect("a folder");
+        let line = format!("PATH=\"{}:$PATH\"; {line}", folder.display());
+        let mut command = Command::new("sh");
+        clean(&mut command);
+        command.args(["-c", &line]).current_dir(env!("CARGO_MANIFEST_DIR"));
+        command.env("CONCERTINA_SERVER", &self.address);
+        stdout(&assert_cmd::Command::from_std(command).assert().success())
     }
 
     /// Tells it to stop as an operator would; gives its exit code and its folder.

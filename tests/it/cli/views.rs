@@ -2,7 +2,7 @@
 
 use expect_test::expect;
 
-use super::support::{Server, stderr, stdout};
+use super::support::{Server, stderr, stdout, trimmed};
 
 #[test]
 fn views_are_added_listed_and_deleted() {
@@ -10,11 +10,11 @@ fn views_are_added_listed_and_deleted() {
     let text =
         server.run(&["views", "set", "s", "small", "--window", "9000", "--preset", "cascade"]);
     assert!(text.starts_with("view small: preset cascade, window 9,000 (revision "), "{text}");
-    expect![[r#"
+    expect![[r"
         view   preset     model   window  reserve  overrides
         main   (default)         100,000
         small  cascade             9,000
-    "#]]
+    "]]
     .assert_eq(&trimmed(&server.run(&["views", "list", "s"])));
     let listed = server.json(&["views", "list", "s"]);
     let small = listed.iter().find(|view| view["name"] == "small").expect("it is there");
@@ -26,10 +26,6 @@ fn views_are_added_listed_and_deleted() {
     assert_eq!(server.json(&["views", "list", "s"]).len(), 1);
     let words = server.refused(&["context", "s", "--view", "small"]);
     assert!(words.contains("reason: VIEW_NOT_FOUND"), "{words}");
-}
-
-fn trimmed(text: &str) -> String {
-    text.lines().map(|line| format!("{}\n", line.trim_end())).collect()
 }
 
 #[test]

@@ -71,7 +71,7 @@ async fn until_collapsed(client: &mut Sessions) -> pb::Context {
             tokio::task::yield_now().await;
         }
     };
-    tokio::time::timeout(Duration::from_secs(120), looking).await.expect("a collapse")
+    tokio::time::timeout(Duration::from_mins(2), looking).await.expect("a collapse")
 }
 
 /// The first context that says that a collapse is under way.

@@ -33,14 +33,14 @@ async fn conversation(turns: usize) -> (TestServer, Sessions, Collapses) {
     (server, client, collapses)
 }
 
-fn rows(first: i64, last: i64) -> Option<pb::SeqRange> {
-    Some(pb::SeqRange { first_seq: first, last_seq: last })
+fn rows(first: i64, last: i64) -> pb::SeqRange {
+    pb::SeqRange { first_seq: first, last_seq: last }
 }
 
 fn collapsing(first: i64, last: i64) -> pb::CreateCollapseRequest {
     pb::CreateCollapseRequest {
         session_id: "s".into(),
-        rows: rows(first, last),
+        rows: Some(rows(first, last)),
         ..Default::default()
     }
 }
@@ -48,7 +48,7 @@ fn collapsing(first: i64, last: i64) -> pb::CreateCollapseRequest {
 fn preparing(first: i64, last: i64) -> pb::PrepareCollapseRequest {
     pb::PrepareCollapseRequest {
         session_id: "s".into(),
-        rows: rows(first, last),
+        rows: Some(rows(first, last)),
         kind: Kind::Collapse.into(),
         ..Default::default()
     }
@@ -213,8 +213,11 @@ async fn bad_ranges_are_told_and_change_nothing() {
     let newest = [("newest_request_seq", "9")];
     let answer = collapse(&mut collapses, 7, 9).await;
     is_told(answer, Code::FailedPrecondition, "RANGE_HOLDS_NEWEST_REQUEST", &newest);
-    let request =
-        pb::PinMessagesRequest { session_id: "s".into(), rows: rows(3, 3), ..Default::default() };
+    let request = pb::PinMessagesRequest {
+        session_id: "s".into(),
+        rows: Some(rows(3, 3)),
+        ..Default::default()
+    };
     let pin = collapses.pin_messages(request).await.unwrap().into_inner().pin.unwrap();
     let answer = collapse(&mut collapses, 1, 4).await;
     is_told(answer, Code::FailedPrecondition, "RANGE_PINNED", &[("pin_id", &pin.id)]);
@@ -247,8 +250,11 @@ async fn a_range_is_widened_to_whole_rounds_and_the_answer_tells_it() {
 async fn r73_a_pin_that_widening_brings_in_is_shown_after_the_summary() {
     let (_server, mut client, mut collapses) = conversation(12).await;
     collapse(&mut collapses, 1, 8).await.unwrap();
-    let request =
-        pb::PinMessagesRequest { session_id: "s".into(), rows: rows(9, 9), ..Default::default() };
+    let request = pb::PinMessagesRequest {
+        session_id: "s".into(),
+        rows: Some(rows(9, 9)),
+        ..Default::default()
+    };
     collapses.pin_messages(request).await.unwrap();
     // The named rows do not hold the pin, the whole between them does.
     let overlay = {
@@ -370,8 +376,11 @@ async fn i11_what_changed_in_the_range_meanwhile_ends_the_plan() {
     // Elsewhere, and appends: no matter.
     collapse(&mut collapses, 11, 14).await.unwrap();
     append(&mut client, vec![user("one more")]).await;
-    let snip =
-        pb::CreateSnipRequest { session_id: "s".into(), rows: rows(3, 4), ..Default::default() };
+    let snip = pb::CreateSnipRequest {
+        session_id: "s".into(),
+        rows: Some(rows(3, 4)),
+        ..Default::default()
+    };
     let snip = collapses.create_snip(snip).await.unwrap().into_inner().overlay.unwrap();
     let late = commit(&mut collapses, &plan.plan_id, "Four parts were mended.").await;
     is_told(late, Code::Aborted, "OVERLAY_CONFLICT", &[("overlay_id", &snip.id)]);
@@ -381,8 +390,11 @@ async fn i11_what_changed_in_the_range_meanwhile_ends_the_plan() {
     assert_eq!(overlay.covered, plan.covered);
 
     let plan = prepare(&mut collapses, 15, 18).await.unwrap();
-    let pin =
-        pb::PinMessagesRequest { session_id: "s".into(), rows: rows(16, 16), ..Default::default() };
+    let pin = pb::PinMessagesRequest {
+        session_id: "s".into(),
+        rows: Some(rows(16, 16)),
+        ..Default::default()
+    };
     collapses.pin_messages(pin).await.unwrap();
     let late = told(commit(&mut collapses, &plan.plan_id, "Two parts were mended.").await);
     assert_eq!((late.code, late.reason.as_str()), (Code::Aborted, "OVERLAY_CONFLICT"));
@@ -418,7 +430,7 @@ async fn j5_a_request_id_gives_the_same_plan_and_the_same_collapse() {
     let plan = collapses.prepare_collapse(request.clone()).await.unwrap().into_inner();
     let again = collapses.prepare_collapse(request.clone()).await.unwrap().into_inner();
     assert_eq!(again, plan);
-    let other = pb::PrepareCollapseRequest { rows: rows(1, 6), ..request };
+    let other = pb::PrepareCollapseRequest { rows: Some(rows(1, 6)), ..request };
     let other = collapses.prepare_collapse(other).await;
     is_told(other, Code::AlreadyExists, "IDEMPOTENCY_KEY_REUSED", &[]);
 
@@ -428,7 +440,7 @@ async fn j5_a_request_id_gives_the_same_plan_and_the_same_collapse() {
     let again = collapses.create_collapse(request.clone()).await.unwrap().into_inner();
     assert_eq!(again, made);
     assert_eq!(revision(&mut client).await, at);
-    let other = pb::CreateCollapseRequest { rows: rows(9, 12), ..request };
+    let other = pb::CreateCollapseRequest { rows: Some(rows(9, 12)), ..request };
     let other = collapses.create_collapse(other).await;
     is_told(other, Code::AlreadyExists, "IDEMPOTENCY_KEY_REUSED", &[]);
 }

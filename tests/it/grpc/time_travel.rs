@@ -39,6 +39,7 @@ fn lasting(context: pb::Context) -> pb::Context {
         stages: stages.collect(),
         stable_prefix_messages: 0,
         stable_prefix_tokens: 0,
+        reduction_pending: false,
         preview: false,
         ..context
     }

@@ -27,6 +27,7 @@ pub(crate) const FORMATS: [WireFormat; 3] =
     [WireFormat::AnthropicMessages, WireFormat::OpenAiChat, WireFormat::OpenAiResponses];
 
 /// A short summary that says what it stands for and nothing else.
+#[expect(clippy::unnecessary_wraps, reason = "a summarizer may have none")]
 pub(crate) fn summary_of(segment: &Segment) -> Option<Written> {
     let ranges = segment.covered.ranges();
     let text = format!(

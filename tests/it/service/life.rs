@@ -257,7 +257,7 @@ impl Life {
     }
 
     /// The row at so many thousandths of the history.
-    async fn row_at(&self, share: i64) -> i64 {
+    pub(super) async fn row_at(&self, share: i64) -> i64 {
         let session = concertina::service::get_session(&self.ctx, SESSION, "").await;
         // An empty history has no budget, and no rows to name.
         session.map_or(1, |it| 1 + share * (it.session.next_seq.0 - 1) / 1000)

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use concertina::{
     model::{Block, Overlay, Placement, Role},
     service::{
-        ContextInput, ContextItemInput, ContextOutput, Ctx, RollbackInput, get_context,
-        rollback_overlay, set_context_item,
+        ContextInput, ContextItemInput, ContextOutput, Ctx, ForkSession, RollbackInput,
+        fork_session, get_context, rollback_overlay, set_context_item,
     },
     store::{
         Store,
@@ -66,7 +66,31 @@ async fn lives(store: Arc<dyn Store>, preset: &str, window: i64, deeds: Vec<Deed
         life.live(deed).await;
     }
     shows_again(&life.ctx, &life.seen).await;
+    for (name, share) in [("early", 300), ("late", 999)] {
+        in_a_fork(&life, name, share).await;
+    }
     life.seen
+}
+
+/// What was seen before a fork was made is shown in the fork too.
+async fn in_a_fork(life: &Life, name: &str, share: i64) {
+    let seq = life.row_at(share).await;
+    let fork = ForkSession {
+        session_id: SESSION.into(),
+        new_session_id: name.into(),
+        seq: Some(seq),
+        ..ForkSession::default()
+    };
+    let Ok(fork) = fork_session(&life.ctx, fork).await else {
+        assert!(life.seen.is_empty(), "there are messages");
+        return;
+    };
+    let shared = fork.fork_origin.unwrap().revision;
+    for Seen { input, output } in life.seen.iter().filter(|it| it.output.revision <= shared) {
+        let at_revision = Some(output.revision.0);
+        let input = ContextInput { session_id: name.into(), at_revision, ..input.clone() };
+        assert_same(&get_context(&life.ctx, input).await.unwrap(), output);
+    }
 }
 
 async fn in_memory(preset: &str, window: i64, deeds: Vec<Deed>) {

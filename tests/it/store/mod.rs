@@ -128,6 +128,7 @@ store_suite!(
     forks::i1_a_fork_has_the_rows_up_to_its_point,
     forks::i8_a_fork_starts_in_the_state_before_the_next_row,
     forks::i8_the_past_of_a_fork_is_that_of_its_origin,
+    forks::what_a_deleted_view_held_stays_of_that_view,
     forks::a_fork_within_an_append_starts_with_all_that_it_shares,
     forks::a_fork_is_named_by_its_request_and_its_origin,
     forks::neither_session_shows_what_the_other_does,

@@ -6,11 +6,11 @@ use bytes::Bytes;
 use concertina::{
     model::{
         ContextItem, Overlay, OverlayId, OverlayKind, PinId, Placement, PlanId, Revision, RowSet,
-        Seq, SeqRange, Session, Timestamp, View, ViewName,
+        Seq, SeqRange, Session, SessionId, Timestamp, View, ViewName,
     },
     store::{
-        Append, CommitOverlays, Entity, Error, ItemAt, NewPin, NewPlan, Page, PinRows, Plan,
-        PlannedOn, RollbackOverlay, SessionRef, SetItem, SetView, Store, UpdateSession,
+        Append, CommitOverlays, Entity, Error, ForkSession, ItemAt, NewPin, NewPlan, Page, PinRows,
+        Plan, PlannedOn, RollbackOverlay, SessionRef, SetItem, SetView, Store, UpdateSession,
     },
 };
 use proptest::sample::Index;
@@ -38,21 +38,68 @@ pub(super) type Key = Option<(u8, u8)>;
 /// One write. What it names is picked among all that was ever named.
 #[derive(Debug, Clone)]
 pub(super) enum Write {
-    Append { rows: usize, key: Key },
+    Append {
+        rows: usize,
+        key: Key,
+    },
     ElsewhereAppend,
-    Commit { view: usize, ranges: Vec<Range>, supersedes: Option<Index>, is_stale: bool, key: Key },
-    RollBack { overlay: Index, clears_too: bool, pins: bool },
-    Pin { view: usize, first: i64, len: i64, key: Key },
+    /// At a share of the rows; the fork is gone on with.
+    Fork(u16),
+    Commit {
+        view: usize,
+        ranges: Vec<Range>,
+        supersedes: Option<Index>,
+        is_stale: bool,
+        key: Key,
+    },
+    RollBack {
+        overlay: Index,
+        clears_too: bool,
+        pins: bool,
+    },
+    Pin {
+        view: usize,
+        first: i64,
+        len: i64,
+        key: Key,
+    },
     Unpin(Index),
-    SetView { view: usize, model: u8, only_without_model: bool },
+    SetView {
+        view: usize,
+        model: u8,
+        only_without_model: bool,
+    },
     DeleteView(usize),
-    SetItem { name: u8, view: Option<usize>, content: u8 },
-    Rename { name: Option<u8>, label: Option<u8> },
-    Prepare { view: usize, ranges: Vec<Range>, is_own: bool, is_stale: bool, key: Key },
-    CommitPlans { plans: Vec<Index>, is_other: bool, supersedes: Option<Index>, key: Key },
-    Renew { plans: Vec<Index>, seconds: i64 },
+    SetItem {
+        name: u8,
+        view: Option<usize>,
+        content: u8,
+    },
+    Rename {
+        name: Option<u8>,
+        label: Option<u8>,
+    },
+    Prepare {
+        view: usize,
+        ranges: Vec<Range>,
+        is_own: bool,
+        is_stale: bool,
+        key: Key,
+    },
+    CommitPlans {
+        plans: Vec<Index>,
+        is_other: bool,
+        supersedes: Option<Index>,
+        key: Key,
+    },
+    Renew {
+        plans: Vec<Index>,
+        seconds: i64,
+    },
     Abandon(Vec<Index>),
-    Expire { seconds: i64 },
+    Expire {
+        seconds: i64,
+    },
 }
 
 /// What a caller is told. What nobody should do is told in each backend's own
@@ -83,6 +130,8 @@ struct Seen {
 pub(super) struct Player<'a> {
     store: &'a dyn Store,
     session: SessionRef,
+    /// What it was forked from last.
+    origin: Option<SessionRef>,
     clock: i64,
     overlays: Vec<OverlayId>,
     pins: Vec<PinId>,
@@ -99,7 +148,8 @@ impl<'a> Player<'a> {
             store.set_view(set(&session, view, parts(None))).await.unwrap();
         }
         let (overlays, pins, plans) = (Vec::new(), Vec::new(), Vec::new());
-        Self { store, session, clock: 10_000, overlays, pins, plans, seen: Vec::new() }
+        let (origin, seen) = (None, Vec::new());
+        Self { store, session, origin, clock: 10_000, overlays, pins, plans, seen }
     }
 
     /// Goes on where another has come to, on another store with the same in it.
@@ -155,8 +205,10 @@ impl<'a> Player<'a> {
                 told(self.store.append(append).await)
             }
             Write::ElsewhereAppend => {
-                told(self.store.append(append(&session("elsewhere"), vec![words("x")])).await)
+                let origin = self.origin.clone().unwrap_or_else(|| session("elsewhere"));
+                told(self.store.append(append(&origin, vec![words("x")])).await)
             }
+            Write::Fork(share) => self.fork(*share).await,
             Write::Commit { view, ranges, supersedes, is_stale, key } => {
                 self.commit(VIEWS[*view], ranges, *supersedes, *is_stale, *key).await
             }
@@ -221,6 +273,27 @@ impl<'a> Player<'a> {
             }
             Write::Expire { seconds } => told(self.store.expire(at(self.clock + seconds)).await),
         }
+    }
+
+    async fn fork(&mut self, share: u16) -> String {
+        let rows = self.store.get_session(&self.session).await.unwrap().next_seq.0 - 1;
+        let fork = ForkSession {
+            origin: self.session.clone(),
+            id: SessionId::new(&format!("{}f", self.session.id)),
+            seq: Some(Seq(1 + (rows - 1) * i64::from(share) / i64::from(u16::MAX))),
+            display_name: String::new(),
+            at: self.now(),
+            request: None,
+        };
+        let (made, _) = self.store.fork_session(fork).await.unwrap();
+        self.seen.retain(|it| it.at <= made.revision);
+        // Rows of an append that is shared in part are there from the start.
+        for seen in self.seen.iter_mut().filter(|it| it.at == made.revision) {
+            seen.next_seq = made.next_seq;
+        }
+        self.origin = Some(self.session.clone());
+        self.session.id = made.id.clone();
+        format!("{made:?}")
     }
 
     fn item(&self, name: u8, view: Option<usize>, content: u8) -> SetItem {

@@ -68,6 +68,7 @@ fn others() -> impl Strategy<Value = Write> {
     prop_oneof![
         3 => (1..4_usize, key()).prop_map(|(rows, key)| Write::Append { rows, key }),
         1 => Just(Write::ElsewhereAppend),
+        2 => any::<u16>().prop_map(Write::Fork),
         3 => (view.clone(), 0..3_u8, rarely()).prop_map(
             |(view, model, only_without_model)| Write::SetView { view, model, only_without_model }
         ),

@@ -2,11 +2,14 @@
 
 use concertina::{
     model::{Change, ForkOrigin, Revision, RevisionEntry, Seq, ViewName},
-    store::{Page, StateAt},
+    store::{CommitOverlays, NewPin, Page, StateAt},
 };
 
 use super::{
-    super::support::{all_rows, appended, created, revision, seqs},
+    super::support::{
+        all_rows, appended, collapse, commit, created, deletion, model, parts, pin, pins, revision,
+        seqs, set,
+    },
     AnyStore, forked,
     life::{held, live},
 };
@@ -103,4 +106,34 @@ pub(in crate::store) async fn a_fork_within_an_append_starts_with_all_that_it_sh
     let again = forked(&*store, &fork, "g", Some(3)).await;
     assert_eq!(seqs(&all_rows(&*store, &again).await), [1, 2, 3]);
     assert_eq!(revision(&*store, &again).await, 2);
+}
+
+pub(in crate::store) async fn what_a_deleted_view_held_stays_of_that_view(store: AnyStore) {
+    let origin = created(&*store, "s").await;
+    let small = ViewName::new("small");
+    appended(&*store, &origin, 3).await;
+    store.set_view(set(&origin, "small", parts(None))).await.unwrap();
+    let overlays = vec![collapse("o", 1, 2)];
+    let commit = CommitOverlays { view: small.clone(), ..commit(&origin, 3, overlays) };
+    store.commit_overlays(commit).await.unwrap();
+    store.pin(NewPin { view: small.clone(), ..pin(&origin, "p", 3, 3) }).await.unwrap();
+    appended(&*store, &origin, 1).await;
+    store.delete_view(deletion(&origin, "small")).await.unwrap();
+    appended(&*store, &origin, 1).await;
+    store.set_view(set(&origin, "small", parts(Some(model("m"))))).await.unwrap();
+    appended(&*store, &origin, 1).await;
+
+    for (last, is_there, overlays, held) in
+        [(3, true, 1, 1), (4, false, 0, 0), (5, true, 0, 0), (6, true, 0, 0)]
+    {
+        let fork = forked(&*store, &origin, &format!("f{last}"), Some(last)).await;
+        let again = forked(&*store, &fork, &format!("g{last}"), None).await;
+        for session in [&fork, &again] {
+            let views = store.get_session(session).await.unwrap().views;
+            assert_eq!(views.iter().any(|it| it.name == small), is_there, "{last}");
+            let listed = store.list_overlays(session, &small, true).await.unwrap();
+            assert_eq!(listed.len(), overlays, "{last}");
+            assert_eq!(pins(&*store, session, "small").await.len(), held, "{last}");
+        }
+    }
 }
