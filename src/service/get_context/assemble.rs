@@ -4,12 +4,15 @@ use std::{borrow::Cow, sync::Arc};
 
 use bytes::Bytes;
 
-use super::{produce::Job, stable};
+use super::{
+    produce::Job,
+    stable::{self, Stable},
+};
 use crate::{
     codec,
     model::{
-        BudgetPart, Cause, ContextItem, Overlay, PartKind, Placement, Policy, RowSet, Session,
-        TokenBudget, WireFormat,
+        BudgetPart, Cause, ContextItem, Overlay, PartKind, Placement, Policy, Session, TokenBudget,
+        WireFormat,
     },
     projection::{Composed, Lens, Plan, Window, report},
     render::Rendered,
@@ -54,10 +57,7 @@ pub(super) fn output(
             0
         }
     });
-    let stable_rows = made.rendered.origins.iter().take(same).fold(Vec::new(), |mut rows, it| {
-        rows.extend_from_slice(it.rows.ranges());
-        rows
-    });
+    let origins_of_same = made.rendered.origins.get(..same).unwrap_or(&made.rendered.origins);
     ContextOutput {
         session: made.session.id.clone(),
         view: job.view.clone(),
@@ -79,10 +79,7 @@ pub(super) fn output(
         overlays: overlays(&made.plan, job.explain),
         reductions: if job.explain { reductions(made) } else { Vec::new() },
         stable_prefix_messages: same,
-        stable_prefix_tokens: stable::tokens_within(
-            &composed.entries,
-            &RowSet::of_ranges(stable_rows),
-        ),
+        stable_prefix_tokens: Stable::of(origins_of_same, job.format).tokens(&composed.entries),
         context_management_json: Bytes::new(),
         repairs: repairs(&made.rendered),
         thinking_dropped: false,

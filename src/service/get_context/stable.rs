@@ -2,9 +2,12 @@
 
 use bytes::Bytes;
 
-use crate::model::{
-    RowSet,
-    shown::{Answer, Entry},
+use crate::{
+    model::{
+        RowSet, WireFormat,
+        shown::{Answer, Entry, ShownRound},
+    },
+    render::Origin,
 };
 
 /// How many leading messages of `now` are byte for byte those of `before`.
@@ -18,24 +21,53 @@ fn is_same(a: &Bytes, b: &Bytes) -> bool {
     (a.as_ptr() == b.as_ptr() && a.len() == b.len()) || a == b
 }
 
-/// Tokens of the entries before the first whose rows are not all among `rows`.
-pub(super) fn tokens_within(entries: &[Entry], rows: &RowSet) -> i64 {
-    entries
-        .iter()
-        .take_while(|entry| match entry {
-            Entry::Round(round) => {
-                let answers = round.calls.iter().filter_map(|call| match call.answer {
-                    Answer::Result { seq, .. } => Some(seq),
-                    Answer::Missing => None,
-                });
-                let messages = round.messages.iter().filter(|message| !message.blocks.is_empty());
-                messages.map(|message| message.seq).chain(answers).all(|seq| rows.contains(seq))
+/// What the leading messages that stayed the same hold.
+pub(super) struct Stable<'a> {
+    origins: &'a [Origin],
+    rows: RowSet,
+    /// Neighbouring summaries are one message, which names the first of them.
+    merges: bool,
+}
+
+impl<'a> Stable<'a> {
+    /// Of the leading messages' origins.
+    pub(super) fn of(origins: &'a [Origin], format: WireFormat) -> Self {
+        let ranges = origins.iter().flat_map(|it| it.rows.ranges());
+        Self {
+            origins,
+            rows: RowSet::of_ranges(ranges.copied().collect()),
+            merges: format == WireFormat::AnthropicMessages,
+        }
+    }
+
+    /// Tokens of the entries before the first that is not all in them.
+    pub(super) fn tokens(&self, entries: &[Entry]) -> i64 {
+        let mut follows_a_notice = false;
+        let mut sum = 0;
+        for entry in entries {
+            let (tokens, is_in) = match entry {
+                Entry::Round(round) => (round.tokens, self.holds(round)),
+                Entry::Notice(notice) => {
+                    let is_named =
+                        self.origins.iter().any(|it| it.overlay.as_ref() == Some(&notice.overlay));
+                    (notice.tokens, is_named || (self.merges && follows_a_notice))
+                }
+            };
+            if !is_in {
+                break;
             }
-            Entry::Notice(notice) => rows.contains_all(&notice.covered),
-        })
-        .map(|entry| match entry {
-            Entry::Round(round) => round.tokens,
-            Entry::Notice(notice) => notice.tokens,
-        })
-        .sum()
+            sum += tokens;
+            follows_a_notice = matches!(entry, Entry::Notice(_));
+        }
+        sum
+    }
+
+    fn holds(&self, round: &ShownRound) -> bool {
+        let answers = round.calls.iter().filter_map(|call| match call.answer {
+            Answer::Result { seq, .. } => Some(seq),
+            Answer::Missing => None,
+        });
+        let messages = round.messages.iter().filter(|message| !message.blocks.is_empty());
+        messages.map(|message| message.seq).chain(answers).all(|seq| self.rows.contains(seq))
+    }
 }

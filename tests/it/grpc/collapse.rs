@@ -548,3 +548,25 @@ async fn unset_rows_take_the_oldest_segment_that_the_policy_would() {
     assert_eq!(covered(&first), [pb::SeqRange { first_seq: 1, last_seq: 20 }]);
     assert_eq!(covered(&second)[0].first_seq, 21);
 }
+
+#[tokio::test]
+async fn i7_a_summary_at_the_start_counts_as_what_stayed_the_same() {
+    let (_server, mut client, mut collapses) = conversation(12).await;
+    collapse(&mut collapses, 1, 6).await.unwrap();
+    collapse(&mut collapses, 7, 14).await.unwrap();
+    for format in [WireFormat::AnthropicMessages, WireFormat::OpenaiChat] {
+        let request = pb::GetContextRequest {
+            session_id: "s".into(),
+            format: format.into(),
+            ..Default::default()
+        };
+        let first = client.get_context(request.clone()).await.unwrap().into_inner();
+        let first = first.context.unwrap();
+        append(&mut client, vec![message(pb::Role::Assistant, vec![text("more")])]).await;
+        let next = client.get_context(request).await.unwrap().into_inner().context.unwrap();
+        let same = next.stable_prefix_messages;
+        assert!(same + 1 >= i32::try_from(first.messages_json.len()).unwrap(), "{format:?} {same}");
+        assert!(next.stable_prefix_tokens > 0, "{format:?}");
+        assert!(next.stable_prefix_tokens <= first.budget.unwrap().messages, "{format:?}");
+    }
+}
