@@ -73,8 +73,12 @@ impl Summarizer for Extractive {
         Self::NAME.to_owned()
     }
 
+    /// On a thread of its own: others must not wait for a long range to be read.
     async fn summarize(&self, task: &Task) -> Result<Summary, SummarizerError> {
-        Ok(Summary { text: extractive(task), finish_reason: String::new() })
+        let task = task.clone();
+        let written = tokio::task::spawn_blocking(move || extractive(&task)).await;
+        let text = written.map_err(|err| SummarizerError(err.to_string()))?;
+        Ok(Summary { text, finish_reason: String::new() })
     }
 }
 
