@@ -36,7 +36,11 @@ async fn h1_a_summarizer_that_fails_in_the_background_leaves_300_messages_as_the
     let (rows, shown) = (talk.history().await, everywhere(&mut talk).await);
     assert_eq!(rows.len(), 300);
     let at = talk.revision().await;
+    let first = talk.context(WireFormat::OpenaiChat).await;
+    assert!(first.reduction_pending);
+    assert_eq!(first.messages_json, shown[1]);
     failing.was_asked().await;
+    // Whether it has given up by then or not.
     for _ in 0..3 {
         let context = talk.context(WireFormat::OpenaiChat).await;
         assert_eq!(context.messages_json, shown[1]);
