@@ -5,12 +5,9 @@ use std::sync::Arc;
 
 use concertina::{
     codec,
-    model::{Overlay, OverlayKind, Revision, Row, WireFormat},
+    model::{Message, Overlay, OverlayKind, Revision, Row, Seq, WireFormat},
     projection::share_of,
-    service::{
-        ContentInput, ContextInput, ContextOutput, Ctx, ReadContent, RollbackInput, get_context,
-        read_content, rollback_overlay,
-    },
+    service::{ContextInput, ContextOutput, Ctx, RollbackInput, get_context, rollback_overlay},
     store::RowsQuery,
     tokens,
 };
@@ -19,7 +16,7 @@ use super::{
     checks,
     play::{FORMATS, Player, SESSION, Served},
     session::{NEVER, asking, create, say},
-    shadow::{Shadow, Shown, first_difference, session_ref},
+    shadow::{Shown, first_difference, session_ref},
 };
 use crate::projection::account;
 
@@ -30,7 +27,7 @@ impl Player<'_> {
     /// I1: every row is what was appended, its digest too.
     pub(super) async fn i1_rows_are_as_they_came(&mut self) {
         let query = RowsQuery {
-            first: concertina::model::Seq(1),
+            first: Seq(1),
             last: self.shadow.history.newest(),
             newest_first: false,
             limit: usize::MAX,
@@ -38,7 +35,7 @@ impl Player<'_> {
         };
         let rows = self.ctx.store.read_rows(&session_ref(SESSION), query).await.unwrap();
         let said = &self.conversation.messages;
-        let is_as_it_came = |(row, said): (&Row, &concertina::model::Message)| {
+        let is_as_it_came = |(row, said): (&Row, &Message)| {
             let stored = codec::encode(&row.message);
             stored == codec::encode(said) && row.digest == codec::digest(&stored)
         };
@@ -75,36 +72,7 @@ impl Player<'_> {
         rules.max_summary_tokens.min(tokens::uncalibrate(share, budget.calibration)).max(1)
     }
 
-    /// I14: the place that a marker names holds all that it stands for.
-    pub(super) async fn i14_markers_can_be_read(&mut self) {
-        let newest = self.revision().await;
-        let shown = self.shadow.at(&self.ctx, newest).await;
-        let originals: Vec<_> = shown.composed.repeats.iter().map(|(_, of)| *of).collect();
-        for marked in self.shadow.reduced(&shown) {
-            for (seq, block) in named_in(&marked.text) {
-                let at = (concertina::model::Seq(seq), block);
-                if at != marked.at && !originals.contains(&at) {
-                    // Somebody else's words.
-                    continue;
-                }
-                self.tally.markers_read += 1;
-                let content =
-                    ContentInput { seq, block: i32::try_from(block).unwrap(), output: None };
-                let input = ReadContent {
-                    session_id: SESSION.into(),
-                    content: Some(content),
-                    ..ReadContent::default()
-                };
-                match read_content(&self.ctx, input).await {
-                    Ok(read) if holds(&self.shadow, at, &read.bytes) => {}
-                    Ok(_) => self.fault(format!("I14: {at:?} reads otherwise than it is stored")),
-                    Err(err) => self.fault(format!("I14: {at:?} cannot be read: {err}")),
-                }
-            }
-        }
-    }
-
-    async fn revision(&self) -> Revision {
+    pub(super) async fn revision(&self) -> Revision {
         self.ctx.store.get_session(&session_ref(SESSION)).await.unwrap().revision
     }
 
@@ -270,37 +238,6 @@ fn others<'a>(all: &'a [Overlay], but: &'a Overlay) -> impl Iterator<Item = &'a 
 /// `most` of `count`, evenly spread.
 fn is_picked(nth: usize, count: usize, most: usize) -> bool {
     count <= most || (nth + 1) * most / count > nth * most / count
-}
-
-/// Says whether a block's bytes are among what was read, in order.
-fn holds(shadow: &Shadow, at: (concertina::model::Seq, u32), read: &[u8]) -> bool {
-    use concertina::model::{BlockKind, ToolOutput};
-    let row = shadow.history.row(at.0).unwrap();
-    let block = &row.message.blocks[usize::try_from(at.1).unwrap()];
-    match &block.kind {
-        BlockKind::Text(text) => read == text.text.as_bytes() || read == text.raw.as_ref(),
-        BlockKind::ToolUse(call) => read == call.input_json.as_ref(),
-        BlockKind::ToolResult(result) => match result.output.as_slice() {
-            [ToolOutput::Text(text)] => read == text.as_ref(),
-            _ => true,
-        },
-        _ => !read.is_empty(),
-    }
-}
-
-/// The places that a text names as `message 12 block 3`.
-fn named_in(text: &str) -> Vec<(i64, u32)> {
-    let places = text.match_indices("message ").filter_map(|(at, word)| {
-        let (seq, rest) = number(&text[at + word.len()..])?;
-        let (block, _) = number(rest.strip_prefix(" block ")?)?;
-        Some((seq, u32::try_from(block).ok()?))
-    });
-    places.collect()
-}
-
-fn number(text: &str) -> Option<(i64, &str)> {
-    let end = text.find(|it: char| !it.is_ascii_digit()).unwrap_or(text.len());
-    Some((text[..end].parse().ok()?, &text[end..]))
 }
 
 /// Numbers in an order that a name decides: the same play is the same again.

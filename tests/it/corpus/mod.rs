@@ -25,6 +25,7 @@
 mod checks;
 mod dedupe;
 mod ending;
+mod markers;
 mod outside;
 mod play;
 pub(crate) mod read;
