@@ -9,6 +9,7 @@ use std::{
 use super::{
     Composed, Lens, Memo, Segment, Window,
     compose::{compose, plain_block},
+    segments,
 };
 use crate::model::{
     Block, BlockKind, Cause, Cleared, ImageSource, Overlay, OverlayId, OverlayKind, Policy,
@@ -244,25 +245,35 @@ impl<'a> Bench<'a> {
     }
 
     /// The settled rounds from the first to that of the visible position
-    /// `last`, those in `kept` aside: what a snip of the oldest covers.
-    /// Summaries stay: they are small, and all that is left of what they cover.
+    /// `last`, those in `kept` aside: what a snip of the oldest covers. None
+    /// where all of them are hidden already.
     pub(crate) fn prefix_through(&self, last: usize, kept: &BTreeSet<Seq>) -> (Vec<Seq>, Vec<Seq>) {
         let Some(end) = self.composed.visible.get(last) else { return Default::default() };
         let order = self.lens.history.order();
         let end = order.iter().position(|id| id == end).map_or(0, |at| at + 1);
         let visible: BTreeSet<Seq> = self.composed.visible.iter().copied().collect();
-        let summarized = self.summarized();
+        let stays = self.stays_hidden();
         let is_kept = |id: &Seq| kept.contains(id) && visible.contains(id);
-        let there = order[..end].iter().copied().filter(|id| !summarized.contains(id));
-        there.partition(|id| !is_kept(id))
+        let there = order[..end].iter().copied().filter(|id| !stays.contains(id));
+        let (rounds, kept): (Vec<Seq>, Vec<Seq>) = there.partition(|id| !is_kept(id));
+        if rounds.iter().any(|id| visible.contains(id)) {
+            (rounds, kept)
+        } else {
+            Default::default()
+        }
     }
 
-    /// Rounds whose summary is shown.
-    fn summarized(&self) -> BTreeSet<Seq> {
-        let hidden = self.composed.hidden.iter().filter(|(index, _)| {
-            let overlay = self.in_force.get(*index);
-            overlay
-                .is_some_and(|it| matches!(it.kind, OverlayKind::Collapse | OverlayKind::Compact))
+    /// Hidden rounds that no snip takes along. Summaries stay: they are small,
+    /// and all that is left of what they cover. So does what lies under an
+    /// overlay that belongs to what somebody summarizes.
+    fn stays_hidden(&self) -> BTreeSet<Seq> {
+        let leased = segments::leased(self);
+        let hidden = self.composed.hidden.iter().filter(|(index, rounds)| {
+            let is_summary = self
+                .in_force
+                .get(*index)
+                .is_some_and(|it| matches!(it.kind, OverlayKind::Collapse | OverlayKind::Compact));
+            is_summary || rounds.iter().any(|id| leased.contains(id))
         });
         hidden.flat_map(|(_, rounds)| rounds.iter().copied()).collect()
     }

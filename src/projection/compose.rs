@@ -179,12 +179,12 @@ pub fn compose(lens: Lens<'_>, overlays: &[Overlay], memo: &mut Memo) -> Compose
 enum Place {
     Round(Seq),
     Hidden(usize, Seq),
-    /// A late answer whose round is hidden, at its own place.
+    /// What a late row of a hidden round shows at its own place.
     Loose(Seq, Vec<u32>),
 }
 
-/// Every settled round that is shown to this lens, and late answers that have
-/// lost their round, in shown order.
+/// Every settled round that is shown to this lens, and late rows whose round is
+/// hidden, in shown order.
 fn place(lens: Lens<'_>, layers: &Layers<'_>) -> Vec<Place> {
     let order = lens.history.order().get(..lens.shown).unwrap_or_default();
     let mut loose = loose_rows(lens.history, layers).into_iter().peekable();
@@ -207,24 +207,33 @@ fn place(lens: Lens<'_>, layers: &Layers<'_>) -> Vec<Place> {
     out
 }
 
-/// Rows of late answers that belong to a hidden round without being hidden with
-/// it, and the results there that lost their place.
+/// Rows that came when their round was hidden already, and so are not hidden
+/// with it; and what of them is shown there.
 fn loose_rows(history: &History, layers: &Layers<'_>) -> Vec<(Seq, Vec<u32>)> {
     let mut rows: Vec<(Seq, Vec<u32>)> = Vec::new();
+    let mut newest = None;
     for late in history.late_answers() {
-        let has_lost_its_place =
-            layers.over(late.round).is_some() && layers.over(late.seq).is_none();
-        if !has_lost_its_place || !is_in_force(history, late.round, (late.seq, late.block)) {
+        // One row may answer several calls.
+        if newest.replace(late.seq) == Some(late.seq) || layers.over(late.seq).is_some() {
             continue;
         }
-        // In a row of another round it is shown there.
-        let is_own = history.round(late.round).is_some_and(|it| it.rows.contains(&late.seq));
-        if !is_own {
+        // Where its round is shown, it is shown with it.
+        let is_hidden = |round: &Round| layers.over(round.id).is_some();
+        if !history.round_of(late.seq).is_some_and(is_hidden) {
             continue;
         }
-        match rows.last_mut() {
-            Some((seq, blocks)) if *seq == late.seq => blocks.push(late.block),
-            _ => rows.push((late.seq, vec![late.block])),
+        let Some(row) = history.row(late.seq) else { continue };
+        let count = u32::try_from(row.message.blocks.len()).unwrap_or(u32::MAX);
+        let is_shown = |block: &u32| match history.fate(late.seq, *block) {
+            Some(Fate::Answers(call)) => {
+                layers.over(call.seq).is_some()
+                    && is_in_force(history, call.seq, (late.seq, *block))
+            }
+            Some(Fate::Orphan) | None => true,
+        };
+        let blocks: Vec<u32> = (0..count).filter(is_shown).collect();
+        if !blocks.is_empty() {
+            rows.push((late.seq, blocks));
         }
     }
     rows
@@ -263,15 +272,16 @@ fn is_in_force(history: &History, round: Seq, at: (Seq, u32)) -> bool {
 
 /// Results in rows of `round` that answer a call of a hidden round.
 fn loose_blocks(history: &History, layers: &Layers<'_>, round: &Round) -> Vec<(Seq, u32)> {
-    let mut out = Vec::new();
-    for late in history.late_answers() {
-        let is_here = late.round != round.id && round.rows.contains(&late.seq);
-        let at = (late.seq, late.block);
-        if is_here && layers.over(late.round).is_some() && is_in_force(history, late.round, at) {
-            out.push((late.seq, late.block));
-        }
-    }
-    out
+    let blocks = round.rows.iter().flat_map(|seq| {
+        let count = history.row(*seq).map_or(0, |row| row.message.blocks.len());
+        (0..u32::try_from(count).unwrap_or(u32::MAX)).map(|block| (*seq, block))
+    });
+    let is_loose = |at: &(Seq, u32)| {
+        let Some(Fate::Answers(call)) = history.fate(at.0, at.1) else { return false };
+        let is_elsewhere = call.seq != round.id && layers.over(call.seq).is_some();
+        is_elsewhere && is_in_force(history, call.seq, *at)
+    };
+    blocks.filter(is_loose).collect()
 }
 
 fn notice(lens: Lens<'_>, overlay: &Overlay, memo: &mut Memo) -> Option<Notice> {

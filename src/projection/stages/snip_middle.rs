@@ -6,7 +6,7 @@
 //! counts itself.
 
 use crate::{
-    model::{Cause, OverlayKind, Seq, StageKind},
+    model::{Cause, OverlayKind, RowSet, Seq, StageKind},
     projection::{
         bench::{Bench, Proposal, Reduction},
         compose::compose,
@@ -47,6 +47,12 @@ pub(crate) fn propose(bench: &mut Bench<'_>) -> Result<Proposal, &'static str> {
         .any(|it| it.stage == mine && it.is_range() && it.covered.contains_all(&covered));
     if rounds.is_empty() || is_there {
         return Err("unchanged");
+    }
+    // The new one takes the place of the old ones, and so must wait for who
+    // summarizes rows under one of them.
+    let is_leased = |rows: &RowSet| bench.facts.leased.iter().any(|it| it.intersects(rows));
+    if bench.in_force.iter().any(|it| it.stage == mine && is_leased(&it.covered)) {
+        return Err("leased");
     }
     let marker = text::fill(&rules.marker, &[("count", &covered.len())]);
     Ok(Proposal {

@@ -45,8 +45,7 @@ impl Checker {
         format: WireFormat,
         history: &[Message],
     ) -> Checked {
-        let mut out = Checked::default();
-        rules(context, format, &mut out);
+        let mut out = Checked { faults: rules(context, format), ..Checked::default() };
         budget(context, &mut out);
         newest_request(context, history, &mut out);
         self.prefix(context, format, &mut out);
@@ -86,7 +85,7 @@ fn is_prefix(before: &[String], now: &[String], format: WireFormat) -> Result<()
 }
 
 /// I3: no rule of the format is broken.
-fn rules(context: &ContextOutput, format: WireFormat, out: &mut Checked) {
+pub(crate) fn rules(context: &ContextOutput, format: WireFormat) -> Vec<String> {
     let (system, tools, messages) = parts(context);
     let request = check::Request {
         format,
@@ -95,9 +94,8 @@ fn rules(context: &ContextOutput, format: WireFormat, out: &mut Checked) {
         messages,
         may_end_with_assistant: may_end_with_assistant(context),
     };
-    for violation in check::violations_of(&request) {
-        out.faults.push(format!("I3: {} {}", violation.rule, violation.detail));
-    }
+    let broken = check::violations_of(&request).into_iter();
+    broken.map(|it| format!("I3: {} {}", it.rule, it.detail)).collect()
 }
 
 /// I4: the limit is kept.

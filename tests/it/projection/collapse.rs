@@ -165,6 +165,55 @@ fn a_leased_range_is_left_to_who_works_on_it() {
 }
 
 #[test]
+fn a_snip_of_the_oldest_leaves_what_is_hidden_in_a_leased_range() {
+    let mut agent = agent("cascade", r#"{"stages":["snip_turns","fit"]}"#, 32_000);
+    for _ in 0..2 {
+        turn(&mut agent, 100);
+    }
+    let hidden = super::support::snip(&agent, 1, 2);
+    agent.commit(vec![hidden], &[]);
+    let leased = concertina::model::RowSet::of((1..=4).map(Seq).collect());
+    agent.leased.push(leased.clone());
+    for _ in 0..6 {
+        turn(&mut agent, 5_000);
+    }
+    let look = agent.look();
+    assert_eq!(look.trigger(StageKind::SnipTurns), "over_threshold");
+    assert!(look.added.iter().all(|it| !it.covered.intersects(&leased)), "{:?}", look.added);
+}
+
+#[test]
+fn a_snip_of_what_is_hidden_already_is_none() {
+    let mut agent = agent("cascade", r#"{"stages":["snip_turns","fit"]}"#, 32_000);
+    turn(&mut agent, 100);
+    let mut hidden = super::support::snip(&agent, 1, 2);
+    hidden.summary = "a marker that a snip without one would be smaller than".into();
+    agent.commit(vec![hidden], &[]);
+    let asked = turn(&mut agent, 13_000);
+    agent.pins.push(SeqRange { first: asked, last: asked.next() });
+    turn(&mut agent, 13_000);
+    let plan = agent.plan(None);
+    assert!(plan.triggers.contains(&(StageKind::SnipTurns, "nothing_to_snip")), "{plan:?}");
+}
+
+#[test]
+fn a_snip_of_the_middle_waits_for_who_summarizes_what_it_would_replace() {
+    let mut agent = agent("teaching", r#"{"stages":["snip_middle","fit"]}"#, 200_000);
+    let go_on = |agent: &mut Agent| {
+        for _ in 0..30 {
+            agent.exchange(&of_tokens(100), "ok");
+        }
+        agent.look()
+    };
+    let first = go_on(&mut agent).added.remove(0);
+    agent.leased.push(first.covered.clone());
+    let look = go_on(&mut agent);
+    assert_eq!((look.added.len(), look.trigger(StageKind::SnipMiddle)), (0, "leased"));
+    agent.leased.clear();
+    assert!(agent.look().added[0].covered.contains_all(&first.covered));
+}
+
+#[test]
 fn a_segment_whose_summary_is_refused_is_tried_wider() {
     let mut agent = agent("default", "", 200_000);
     agent.summarize = Some(|segment| {

@@ -23,6 +23,16 @@ pub(crate) enum Event {
     Snip(i64, i64),
     /// A row's first block shown otherwise by hand.
     Clear(i64),
+    /// Rows shown as a summary by hand.
+    Collapse(i64, i64),
+    /// Rows taken by somebody who summarizes them, and committed later.
+    Prepare(i64, i64),
+    /// Of what was taken, the oldest is committed.
+    Finish,
+    /// Rows pinned.
+    Pin(i64, i64),
+    /// Of the pins, the n-th (around the end) taken away.
+    Unpin(usize),
 }
 
 /// A line each: a failing history has to be read by somebody.
@@ -34,6 +44,11 @@ impl fmt::Debug for Event {
             Self::RollBack(nth) => return write!(f, "roll back {nth}"),
             Self::Snip(first, last) => return write!(f, "snip {first}..{last}"),
             Self::Clear(at) => return write!(f, "clear {at}"),
+            Self::Collapse(first, last) => return write!(f, "collapse {first}..{last}"),
+            Self::Prepare(first, last) => return write!(f, "prepare {first}..{last}"),
+            Self::Finish => return write!(f, "finish"),
+            Self::Pin(first, last) => return write!(f, "pin {first}..{last}"),
+            Self::Unpin(nth) => return write!(f, "unpin {nth}"),
         };
         write!(f, "{:?} {:?}:", message.role, message.lane)?;
         for block in &message.blocks {
@@ -67,8 +82,15 @@ pub(crate) struct Circumstances {
 }
 
 pub(crate) fn circumstances() -> impl Strategy<Value = Circumstances> {
-    let preset =
-        select(vec!["default", "four-level", "cascade", "teaching", "teaching-collapse", "off"]);
+    let preset = select(vec![
+        "default",
+        "four-level",
+        "cascade",
+        "teaching",
+        "teaching-collapse",
+        "claude-code",
+        "off",
+    ]);
     let window = select(vec![1000, 1500, 2000, 4000, 8000, 20_000, 60_000, 200_000, 1_000_000]);
     let fixed = select(vec![0, 0, 0, 30, 80]);
     let factor = select(vec![1.0, 1.0, 1.5, 0.7]);
@@ -108,9 +130,10 @@ pub(crate) fn agent(of: &Circumstances) -> Agent {
     agent
 }
 
-/// What an agent's life brings, in order.
+/// What an agent's life brings, in order; at its end, what people do to it.
 pub(crate) fn events(most: usize) -> impl Strategy<Value = Vec<Event>> {
-    vec((step(), any::<bool>()), 1..most).prop_map(|steps| {
+    let hands = vec(by_hand(), 0..most / 2);
+    (vec((step(), any::<bool>()), 1..most), hands).prop_map(|(steps, hands)| {
         let mut out = Vec::new();
         let mut held: Vec<Event> = Vec::new();
         for ((now, later), is_held) in steps.into_iter().map(|(step, held)| (step.split(), held)) {
@@ -120,6 +143,7 @@ pub(crate) fn events(most: usize) -> impl Strategy<Value = Vec<Event>> {
             if is_held { held = later } else { out.extend(later) }
         }
         out.append(&mut held);
+        out.extend(hands);
         out
     })
 }
@@ -160,17 +184,29 @@ fn step() -> impl Strategy<Value = Step> {
         7 => tools(),
         3 => read(),
         2 => odd,
-        1 => by_hand().prop_map(Step::Other),
+        2 => by_hand().prop_map(Step::Other),
     ]
 }
 
 fn by_hand() -> impl Strategy<Value = Event> {
+    let short = || (0..1000_i64, 1..60_i64).prop_map(|(a, b)| (a, (a + b).min(999)));
     prop_oneof![
-        select(vec![1, 89, 91, 200]).prop_map(Event::Wait),
-        (0..8_usize).prop_map(Event::RollBack),
-        (0..1000_i64, 0..1000_i64).prop_map(|(a, b)| Event::Snip(a.min(b), a.max(b))),
-        (0..1000_i64).prop_map(Event::Clear),
+        2 => select(vec![1, 89, 91, 200]).prop_map(Event::Wait),
+        3 => (0..8_usize).prop_map(Event::RollBack),
+        2 => range().prop_map(|(a, b)| Event::Snip(a, b)),
+        2 => (0..1000_i64).prop_map(Event::Clear),
+        4 => range().prop_map(|(a, b)| Event::Collapse(a, b)),
+        2 => range().prop_map(|(a, b)| Event::Prepare(a, b)),
+        2 => Just(Event::Finish),
+        1 => short().prop_map(|(a, b)| Event::Pin(a, b)),
+        1 => (0..4_usize).prop_map(Event::Unpin),
     ]
+}
+
+/// From here to there, in thousandths: mostly among what is old.
+fn range() -> impl Strategy<Value = (i64, i64)> {
+    let within = |end: i64| (0..end, 0..end).prop_map(|(a, b)| (a.min(b), a.max(b)));
+    prop_oneof![2 => within(1000), 3 => within(600)]
 }
 
 /// An assistant's calls, and the messages that answer some of them.

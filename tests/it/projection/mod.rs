@@ -2,12 +2,16 @@
 //! whatever the history is.
 #![expect(clippy::unwrap_used, reason = "these are tests, helpers included")]
 
+pub(crate) mod account;
 mod budget;
 mod clearing;
 mod collapse;
 mod first_sight;
 mod folding;
 pub(crate) mod generate;
+mod hands;
+mod late;
+mod life;
 mod properties;
 mod snips;
 pub(crate) mod support;

@@ -23,6 +23,8 @@ use concertina::{
     tokens,
 };
 
+use super::account::View;
+
 pub(crate) const FORMATS: [WireFormat; 3] =
     [WireFormat::AnthropicMessages, WireFormat::OpenAiChat, WireFormat::OpenAiResponses];
 
@@ -70,10 +72,10 @@ pub(crate) struct Agent {
     pub(crate) summarize: Option<fn(&Segment) -> Option<Written>>,
     /// Every overlay that the view ever had.
     pub(crate) ever: Vec<Overlay>,
-    memo: Memo,
+    pub(super) memo: Memo,
     ledger: Ledger,
     revision: i64,
-    ids: u64,
+    pub(super) ids: u64,
 }
 
 /// A context that was asked for.
@@ -177,6 +179,24 @@ impl Agent {
     /// What would be planned now.
     pub(crate) fn plan(&mut self, lane: Option<&str>) -> Plan {
         let in_force = self.in_force();
+        let mut ids = self.ids;
+        let mut new_id = || {
+            ids += 1;
+            OverlayId::new(&format!("o{ids}"))
+        };
+        let plan = self.with_facts(lane, |lens, facts, memo| {
+            projection::plan(lens, facts, in_force, memo, &mut new_id)
+        });
+        self.ids = ids;
+        plan
+    }
+
+    /// Looks at the view with all that a plan looks at.
+    pub(crate) fn with_facts<T>(
+        &mut self,
+        lane: Option<&str>,
+        look: impl FnOnce(Lens<'_>, &Circumstances<'_>, &mut Memo) -> T,
+    ) -> T {
         let shown = self.history.shown_to(lane);
         let lens = Lens { history: &self.history, sight: &self.sight, shown };
         let view = ViewName::main();
@@ -194,12 +214,7 @@ impl Agent {
                 None => Collapsing::Later { may_wait: true },
             },
         };
-        let ids = &mut self.ids;
-        let mut new_id = || {
-            *ids += 1;
-            OverlayId::new(&format!("o{ids}"))
-        };
-        projection::plan(lens, &facts, in_force, &mut self.memo, &mut new_id)
+        look(lens, &facts, &mut self.memo)
     }
 
     /// Asks for a context: plans and commits until nothing is left to commit.
@@ -252,45 +267,16 @@ impl Agent {
             Some(Rollback { revision, time, author: String::new(), reason: String::new() });
     }
 
-    /// Hides rows by hand, where that makes the view smaller: from here to
-    /// there, in thousandths of the history.
-    pub(crate) fn snip(&mut self, first: i64, last: i64) -> bool {
-        let at = |share: i64| Seq(1 + self.history.newest().0 * share / 1001);
-        let rows = SeqRange { first: at(first), last: at(last) };
-        let named = projection::manual_snip(&self.history, &self.in_force(), rows);
-        named.is_some_and(|it| self.commit_by_hand(by_hand(OverlayKind::Snip, it.covered)))
-    }
-
-    /// Shows a row's first block otherwise, where that makes the view smaller.
-    pub(crate) fn clear(&mut self, share: i64) -> bool {
-        let seq = Seq(1 + self.history.newest().0 * share / 1001);
-        let Some(row) = self.history.row(seq) else { return false };
-        let shown_as = match row.message.blocks.first().map(|block| &block.kind) {
-            Some(BlockKind::ToolUse(_)) => "{}",
-            Some(BlockKind::Text(_) | BlockKind::ToolResult(_) | BlockKind::Image(_)) => "gone",
-            _ => return false,
-        };
-        let overlay = clear(self, seq, 0, shown_as);
-        self.commit_by_hand(overlay)
-    }
-
-    fn commit_by_hand(&mut self, mut overlay: Overlay) -> bool {
-        self.ids += 1;
-        overlay.id = OverlayId::new(&format!("hand{}", self.ids));
-        let in_force = self.in_force();
-        let (before, after) =
-            projection::measure(&self.history, &self.sight, &in_force, &overlay, &mut self.memo);
-        if after < before {
-            self.commit(vec![overlay], &[]);
-        }
-        after < before
-    }
-
     /// What the view shows with these overlays, nothing remembered.
     pub(crate) fn composed_with(&self, overlays: &[Overlay], lane: Option<&str>) -> Composed {
         let shown = self.history.shown_to(lane);
         let lens = Lens { history: &self.history, sight: &self.sight, shown };
         projection::compose(lens, overlays, &mut Memo::default())
+    }
+
+    /// All of the view, for the checks of what must hold.
+    pub(crate) fn view<'a>(&'a self, in_force: &'a [Overlay], composed: &'a Composed) -> View<'a> {
+        View { history: &self.history, sight: &self.sight, in_force, composed, lane: None }
     }
 
     pub(crate) fn lens(&self) -> Lens<'_> {
@@ -403,7 +389,17 @@ pub(crate) fn words(block: &Block) -> String {
 
 /// A context as a provider gets it, without cache marks.
 pub(crate) fn rendered(composed: &Composed, format: WireFormat) -> Rendered {
-    let style = RoundStyle { format, label_authors: false };
+    let options = AssembleOptions { format, cache_marks: &[], items: &[] };
+    rendered_with(composed, &options, false)
+}
+
+/// A context as a provider gets it.
+pub(crate) fn rendered_with(
+    composed: &Composed,
+    options: &AssembleOptions<'_>,
+    label_authors: bool,
+) -> Rendered {
+    let style = RoundStyle { format: options.format, label_authors };
     let rounds: Vec<Option<RenderedRound>> = composed
         .entries
         .iter()
@@ -421,7 +417,7 @@ pub(crate) fn rendered(composed: &Composed, format: WireFormat) -> Rendered {
             Entry::Notice(notice) => Some(Part::Notice(notice)),
         })
         .collect();
-    render::assemble(&parts, &AssembleOptions { format, cache_marks: &[], items: &[] })
+    render::assemble(&parts, options)
 }
 
 pub(crate) fn message(role: Role, blocks: Vec<Block>) -> Message {
@@ -488,7 +484,7 @@ pub(crate) fn of_tokens(count: i64) -> String {
     text
 }
 
-fn by_hand(kind: OverlayKind, covered: RowSet) -> Overlay {
+pub(super) fn by_hand(kind: OverlayKind, covered: RowSet) -> Overlay {
     Overlay {
         id: OverlayId::new(&format!("hand-{covered:?}")),
         view: ViewName::main(),

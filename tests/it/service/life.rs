@@ -6,13 +6,14 @@ use std::sync::Arc;
 use bytes::Bytes;
 use concertina::{
     clock::ManualClock,
-    model::{OverlayId, Placement, WireFormat},
+    model::{OverlayId, OverlayKind, Placement, PlanId, WireFormat},
     service::{
-        AppendTurn, ClearInput, ContentInput, ContextInput, ContextItemInput, ContextOutput,
-        CreateSession, Ctx, Error, ListOverlaysInput, ModelInput, PinInput, RollbackInput,
-        SetViewInput, SnipInput, append_turn, create_clear, create_session, create_snip,
-        delete_view, get_context, list_overlays, list_pins, pin_messages, rollback_overlay,
-        set_context_item, set_view, unpin_messages,
+        AppendTurn, ClearInput, CommitCollapseInput, ContentInput, ContextInput, ContextItemInput,
+        ContextOutput, CreateCollapseInput, CreateSession, Ctx, Error, ListOverlaysInput,
+        ModelInput, PinInput, PrepareCollapseInput, RollbackInput, SetViewInput, SnipInput,
+        append_turn, commit_collapse, create_clear, create_collapse, create_session, create_snip,
+        delete_view, get_context, list_overlays, list_pins, pin_messages, prepare_collapse,
+        rollback_overlay, set_context_item, set_view, unpin_messages,
     },
     store::Store,
 };
@@ -113,6 +114,8 @@ pub(super) struct Life {
     pub ctx: Ctx,
     clock: Arc<ManualClock>,
     pub seen: Vec<Seen>,
+    /// Collapses that are prepared, oldest first.
+    prepared: Vec<PlanId>,
     /// Deeds that were done, by sort: a life in which nothing works shows nothing.
     pub done: usize,
 }
@@ -140,7 +143,7 @@ impl Life {
             ..CreateSession::default()
         };
         create_session(&ctx, input).await.unwrap();
-        Self { ctx, clock, seen: Vec::new(), done: 0 }
+        Self { ctx, clock, seen: Vec::new(), prepared: Vec::new(), done: 0 }
     }
 
     /// What cannot be done in the state that the session is in is not done.
@@ -225,6 +228,48 @@ impl Life {
                 };
                 create_clear(&self.ctx, input).await.map(drop)
             }
+            Event::Collapse(first, last) => {
+                let rows = (self.row_at(first).await, self.row_at(last).await);
+                let input = CreateCollapseInput {
+                    session_id: SESSION.into(),
+                    rows: Some(rows),
+                    ..CreateCollapseInput::default()
+                };
+                create_collapse(&self.ctx, input).await.map(drop)
+            }
+            Event::Prepare(first, last) => {
+                let rows = (self.row_at(first).await, self.row_at(last).await);
+                let input = PrepareCollapseInput {
+                    session_id: SESSION.into(),
+                    rows: Some(rows),
+                    kind: Some(OverlayKind::Collapse),
+                    ..PrepareCollapseInput::default()
+                };
+                let prepared = prepare_collapse(&self.ctx, input).await?;
+                self.prepared.push(prepared.plan);
+                Ok(())
+            }
+            Event::Finish => {
+                if self.prepared.is_empty() {
+                    return Ok(());
+                }
+                let input = CommitCollapseInput {
+                    session_id: SESSION.into(),
+                    plan_id: self.prepared.remove(0).to_string(),
+                    summary: "What was said there.".into(),
+                    ..CommitCollapseInput::default()
+                };
+                commit_collapse(&self.ctx, input).await.map(drop)
+            }
+            Event::Pin(first, last) => {
+                let input = PinInput {
+                    session_id: SESSION.into(),
+                    rows: Some((self.row_at(first).await, self.row_at(last).await)),
+                    ..PinInput::default()
+                };
+                pin_messages(&self.ctx, input).await.map(drop)
+            }
+            Event::Unpin(nth) => self.unpin(0, nth).await,
         }
     }
 
