@@ -51,7 +51,9 @@ impl Player<'_> {
         for overlay in &overlays {
             self.tally.overlays.count(overlay.kind);
             let faults = account::not_what_was_covered(&self.shadow.history, overlay);
-            faults.into_iter().for_each(|it| self.fault(it));
+            for it in faults {
+                self.fault(it);
+            }
             let (before, after) = (overlay.tokens_before, overlay.tokens_after);
             if after >= before {
                 self.fault(format!("I15: {} makes {before} tokens {after}", overlay.id));
@@ -181,7 +183,9 @@ impl Player<'_> {
         match self.at_revision(SESSION, format, revision).await {
             Ok(context) => {
                 let found = self.shadow.differs(shown, &context, format);
-                found.into_iter().for_each(|it| self.fault(it));
+                for it in found {
+                    self.fault(it);
+                }
             }
             Err(err) => self.fault(format!("I5: revision {revision}: {err}")),
         }
@@ -205,7 +209,9 @@ impl Player<'_> {
                 if (back_parts.0, back_parts.1) != (never_parts.0, never_parts.1) {
                     self.fault("I5: another system prompt, or other tools, than ever");
                 }
-                checks::rules(&back, format).into_iter().for_each(|it| self.fault(it));
+                for it in checks::rules(&back, format) {
+                    self.fault(it);
+                }
             }
             (back, never) => self.fault(format!(
                 "I5: {:?} rolled back, {:?} never reduced",

@@ -68,9 +68,9 @@ impl Life {
             event => self.by_hand(&event),
         }
         let in_force = self.agent.in_force();
-        none(account::crossing(&in_force));
+        none(&account::crossing(&in_force));
         for overlay in self.agent.ever.iter().filter(|it| has_digest(it)) {
-            none(account::not_what_was_covered(&self.agent.history, overlay));
+            none(&account::not_what_was_covered(&self.agent.history, overlay));
         }
     }
 
@@ -156,8 +156,8 @@ impl Life {
         i15_nothing_got_larger(&self.agent, &look, lane);
         let in_force = self.agent.in_force();
         let view = View { lane, ..self.agent.view(&in_force, composed) };
-        none(account::unaccounted(view));
-        none(account::unresolved(view));
+        none(&account::unaccounted(view));
+        none(&account::unresolved(view));
         self.i13_newest_requests_are_whole(composed, lane);
         i6_it_is_the_same_from_scratch(&self.agent, composed, lane);
         for (at, format) in FORMATS.into_iter().enumerate() {
@@ -222,7 +222,7 @@ impl Life {
 }
 
 #[track_caller]
-pub(crate) fn none(faults: Vec<String>) {
+pub(crate) fn none(faults: &[String]) {
     assert_eq!(faults, Vec::<String>::new());
 }
 
