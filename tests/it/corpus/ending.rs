@@ -183,7 +183,7 @@ impl Player<'_> {
         match self.at_revision(SESSION, format, revision).await {
             Ok(context) => {
                 let found = self.shadow.differs(shown, &context, format);
-                for it in found {
+                if let Some(it) = found {
                     self.fault(it);
                 }
             }
