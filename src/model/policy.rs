@@ -401,6 +401,9 @@ pub struct Collapse {
     pub summary_share: f64,
     /// All summaries in force are; above it the oldest half is covered by one.
     pub all_summaries_share: f64,
+    /// A wider summary has at most this share of those that it covers, and
+    /// never less than one of a segment may have.
+    pub wider_share: f64,
     /// How it goes together with auto-compact.
     pub with_auto_compact: CollapseAndCompact,
     /// Name of the summary's layout.

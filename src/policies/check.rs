@@ -197,6 +197,7 @@ fn collapse(collapse: &Collapse) -> Outcome {
     summary_size("collapse", collapse.min_summary_tokens, collapse.max_summary_tokens)?;
     trigger("collapse.summary_share", collapse.summary_share)?;
     trigger("collapse.all_summaries_share", collapse.all_summaries_share)?;
+    share("collapse.wider_share", collapse.wider_share)?;
     template("collapse.template", &collapse.template, &Template::COLLAPSE)?;
     envelope("collapse.envelope", &collapse.envelope)?;
     within("collapse.block_wait_seconds", collapse.block_wait_seconds, MOST_WAIT_SECONDS)

@@ -190,22 +190,8 @@ impl<'b, 'a> Finder<'b, 'a> {
         if tokens::calibrate(self.summaries, window.factor) <= most {
             return None;
         }
-        let mut ends: Vec<(usize, usize)> = Vec::new();
         let order = self.bench.lens.history.order();
-        let place = |id: &Seq| order.iter().position(|it| it == id);
-        for (index, rounds) in &self.bench.composed.hidden {
-            let is_summary = self.bench.in_force.get(*index).is_some_and(is_summary);
-            let (Some(first), Some(last)) = (rounds.first(), rounds.last()) else { continue };
-            if let (true, Some(first), Some(last)) = (is_summary, place(first), place(last)) {
-                ends.push((first, last));
-            }
-        }
-        let half = ends.len().div_ceil(2).max(2);
-        if ends.len() < half {
-            return None;
-        }
-        let first = ends[..half].iter().map(|(first, _)| *first).min()?;
-        let last = ends[..half].iter().map(|(_, last)| *last).max()?;
+        let (summaries, first, last) = self.oldest_summaries()?;
         let protected = self.protected().all();
         let visible: BTreeSet<Seq> = self.bench.composed.visible.iter().copied().collect();
         let is_kept = |id: &Seq| protected.contains(id) && visible.contains(id);
@@ -216,10 +202,35 @@ impl<'b, 'a> Finder<'b, 'a> {
         let (kept, covered): (Vec<Seq>, Vec<Seq>) = all.iter().partition(|id| is_kept(id));
         let shown = self.bench.tokens_by_round();
         let between: i64 = covered.iter().filter_map(|id| shown.get(id)).sum();
-        let notices: i64 = notices(self.bench).take(half).map(|(_, tokens)| tokens).sum();
+        let ids: Vec<&OverlayId> =
+            summaries.iter().map(|index| &self.bench.in_force[*index].id).collect();
+        let notices = notices(self.bench).filter(|(overlay, _)| ids.contains(&&overlay.id));
+        let notices: i64 = notices.map(|(_, tokens)| tokens).sum();
         let segment = of_rounds(self.bench, &covered, &kept, between + notices);
         let is_refused = self.refused.contains(&segment.covered);
         (!is_refused).then_some(segment)
+    }
+
+    /// The oldest half of the summaries, as places in what is in force, with
+    /// where in the history's order they start and end. One with a pinned row
+    /// beneath stays as it is: who opened a wider one and pinned what it covers
+    /// wants to see it.
+    fn oldest_summaries(&self) -> Option<(Vec<usize>, usize, usize)> {
+        let order = self.bench.lens.history.order();
+        let place = |id: &Seq| order.iter().position(|it| it == id);
+        let is_pinned = |id: &Seq| self.protected().pinned.contains(id);
+        let shown = self.bench.composed.hidden.iter().filter(|(index, _)| {
+            let overlay = self.bench.in_force.get(*index);
+            overlay.is_some_and(is_summary)
+        });
+        let shown: Vec<&(usize, Vec<Seq>)> = shown.collect();
+        let runs = || shown.split(|(_, rounds)| rounds.iter().any(is_pinned));
+        let half = runs().map(<[_]>::len).sum::<usize>().div_ceil(2).max(2);
+        let run = runs().find(|run| run.len() >= 2)?;
+        let taken = &run[..half.min(run.len())];
+        let first = taken.iter().filter_map(|(_, rounds)| place(rounds.first()?)).min()?;
+        let last = taken.iter().filter_map(|(_, rounds)| place(rounds.last()?)).max()?;
+        Some((taken.iter().map(|(index, _)| *index).collect(), first, last))
     }
 
     /// One pass of the ladder: a share of the turns that are left, or a number
@@ -315,25 +326,38 @@ pub(crate) fn of_rounds(bench: &Bench<'_>, covered: &[Seq], kept: &[Seq], tokens
     let kept = RowSet::of(kept.iter().filter(|seq| !covered.contains(*seq)).collect());
     let extent = covered.union(&kept);
     let there = bench.in_force.iter().filter(|it| it.covered.intersects(&extent));
+    let covered_overlays = directly_under(&covered, &bench.in_force);
     Segment {
-        covered_overlays: directly_under(&covered, &bench.in_force),
         overlays: there.map(|it| it.id.clone()).collect(),
         source_digest: source_digest(bench.lens, &covered),
         tokens,
         min_summary_tokens: bench.facts.policy.collapse.min_summary_tokens,
-        max_summary_tokens: most_summary_tokens(bench),
+        max_summary_tokens: most_wider_tokens(bench, &covered_overlays),
+        covered_overlays,
         covered,
         kept,
     }
 }
 
-/// Tokens that one summary may have at most, uncalibrated: the policy's number,
-/// and its share of the room.
+/// Tokens that the summary of a segment may have at most, uncalibrated: the
+/// policy's number, and its share of the room.
 pub(crate) fn most_summary_tokens(bench: &Bench<'_>) -> i64 {
-    let rules = &bench.facts.policy.collapse;
-    let window = bench.facts.window;
-    let share = share_of(window.room(), rules.summary_share);
-    rules.max_summary_tokens.min(tokens::uncalibrate(share, window.factor)).max(1)
+    bench.facts.policy.collapse.max_summary_tokens.min(share_of_room(bench)).max(1)
+}
+
+/// … and that of one over these overlays: a share of what their summaries take,
+/// for it says what several said. No summary is above its share of the room.
+fn most_wider_tokens(bench: &Bench<'_>, covered: &[OverlayId]) -> i64 {
+    let under = notices(bench).filter(|(overlay, _)| covered.contains(&overlay.id));
+    let tokens = under.map(|(_, tokens)| tokens).sum();
+    let share = share_of(tokens, bench.facts.policy.collapse.wider_share);
+    share.min(share_of_room(bench)).max(most_summary_tokens(bench))
+}
+
+/// What one summary may take of the room, uncalibrated.
+fn share_of_room(bench: &Bench<'_>) -> i64 {
+    let (rules, window) = (&bench.facts.policy.collapse, bench.facts.window);
+    tokens::uncalibrate(share_of(window.room(), rules.summary_share), window.factor)
 }
 
 fn is_summary(overlay: &Overlay) -> bool {

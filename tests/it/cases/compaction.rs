@@ -186,7 +186,7 @@ async fn e7_parameters_of_a_collapse_that_make_no_sense_are_refused_with_their_k
     client.create_session(creating("s", "default", "", 9000)).await.unwrap();
     let triggers =
         ["commit_ratio", "block_ratio", "segment_share", "summary_share", "all_summaries_share"];
-    let shares = ["until_ratio", "keep_share"];
+    let shares = ["until_ratio", "keep_share", "wider_share"];
     let mut wrong: Vec<(&str, &str)> = Vec::new();
     for key in triggers {
         wrong.extend(["0", "-1", "1.01", "100", "\"off\"", "null"].map(|value| (key, value)));

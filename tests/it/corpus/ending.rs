@@ -59,6 +59,8 @@ impl Player<'_> {
                 self.fault(format!("I15: {} makes {before} tokens {after}", overlay.id));
             }
             let is_summary = overlay.kind == OverlayKind::Collapse;
+            let under = overlays.iter().filter(|it| overlay.covered_overlays.contains(&it.id));
+            let most = most.max(self.most_wider_tokens(under.map(|it| it.tokens_after).sum()));
             let summary = i64::from(tokens::count_text(&overlay.summary));
             if is_summary && (summary > most || overlay.summary.trim().is_empty()) {
                 self.fault(format!("I15: a summary of {summary} tokens, at most {most}"));
@@ -68,10 +70,20 @@ impl Player<'_> {
 
     /// Tokens of one summary: the policy's number, and its share of the room.
     fn most_summary_tokens(&self) -> i64 {
-        let Some(budget) = &self.budget else { return 0 };
         let rules = &self.shadow.policy().collapse;
-        let share = share_of(budget.limit() - budget.fixed, rules.summary_share);
-        rules.max_summary_tokens.min(tokens::uncalibrate(share, budget.calibration)).max(1)
+        rules.max_summary_tokens.min(self.share_of_room()).max(1)
+    }
+
+    /// … of one over summaries that take so many: a share of them.
+    fn most_wider_tokens(&self, under: i64) -> i64 {
+        share_of(under, self.shadow.policy().collapse.wider_share).min(self.share_of_room())
+    }
+
+    fn share_of_room(&self) -> i64 {
+        let Some(budget) = &self.budget else { return 0 };
+        let share = self.shadow.policy().collapse.summary_share;
+        let share = share_of(budget.limit() - budget.fixed, share);
+        tokens::uncalibrate(share, budget.calibration)
     }
 
     pub(super) async fn revision(&self) -> Revision {

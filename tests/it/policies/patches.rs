@@ -81,7 +81,7 @@ fn e7_nothing_keeps_more_than_everything() {
     refused("batch_budget.floor_chars", &json!({"batch_budget": {"floor_chars": 200_001}}));
     refused("snip_middle.keep_tail", &json!({"snip_middle": {"keep_tail": 48}}));
     refused("micro_clear.until_ratio", &json!({"micro_clear": {"until_ratio": 0.71}}));
-    refused("tool_fold.until_ratio", &json!({"tool_fold": {"until_ratio": 0.61}}));
+    refused("tool_fold.until_ratio", &json!({"tool_fold": {"until_ratio": 0.71}}));
     refused("collapse.until_ratio", &json!({"collapse": {"until_ratio": 0.91}}));
     refused("collapse.commit_ratio", &json!({"collapse": {"commit_ratio": 0.96}}));
     refused("collapse.min_turns", &json!({"collapse": {"min_turns": 11}}));

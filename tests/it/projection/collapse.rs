@@ -1,6 +1,9 @@
 //! Collapse: what it takes, when, and what is left of it.
 
-use concertina::model::{Overlay, OverlayKind, Seq, SeqRange, StageKind};
+use concertina::{
+    model::{Overlay, OverlayKind, Seq, SeqRange, StageKind},
+    projection::Written,
+};
 
 use super::support::{Agent, Look, of_tokens, policy};
 
@@ -245,6 +248,39 @@ fn too_many_summaries_are_covered_by_one_wider_collapse() {
     for overlay in wide {
         agent.roll_back(&overlay.id);
     }
+}
+
+#[test]
+fn a_wider_summary_may_say_its_share_of_what_those_under_it_say() {
+    let rules = |share: f64| {
+        format!(
+            r#"{{"stages":["collapse","fit"],
+                "collapse":{{"all_summaries_share":0.05,"wider_share":{share}}}}}"#
+        )
+    };
+    let widest = |share: f64| {
+        let mut agent = agent("default", &rules(share), 64_000);
+        agent.summarize = Some(|segment| {
+            let text = of_tokens(segment.max_summary_tokens);
+            Some(Written { text, summarizer: "test".into() })
+        });
+        let mut most = 0;
+        for _ in 0..80 {
+            turn(&mut agent, 1_500);
+            agent.look();
+            let made = collapses(&agent);
+            for wide in made.iter().filter(|it| !it.covered_overlays.is_empty()) {
+                let under = made.iter().filter(|it| wide.covered_overlays.contains(&it.id));
+                let under: i64 = under.map(|it| it.tokens_after).sum();
+                assert!(wide.tokens_after < under, "{} of {under}", wide.tokens_after);
+                most = most.max(wide.tokens_after);
+            }
+        }
+        most
+    };
+    let (none, some, half) = (widest(0.0), widest(0.3), widest(0.5));
+    assert!(none > 300 && none < 400, "what one of a segment may have: {none}");
+    assert!(none < some && some < half, "{none} {some} {half}");
 }
 
 #[test]
