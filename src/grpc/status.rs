@@ -87,7 +87,9 @@ fn verdict(err: &Error) -> Option<(Code, Reason)> {
         E::SessionExists(_) => (Code::AlreadyExists, Reason::SessionExists),
         E::IdempotencyKeyReused => (Code::AlreadyExists, Reason::IdempotencyKeyReused),
         E::SeqConflict { .. } => (Code::Aborted, Reason::SeqConflict),
-        E::OverlayConflict(_) => (Code::Aborted, Reason::OverlayConflict),
+        E::OverlayConflict(_) | E::PinConflict(_) | E::PlanCommitted(_) => {
+            (Code::Aborted, Reason::OverlayConflict)
+        }
         E::RangeLeased { .. } => (Code::Aborted, Reason::RangeLeased),
         E::RangePinned(_) => (Code::FailedPrecondition, Reason::RangePinned),
         E::RangeHoldsNewestRequest(_) => {
@@ -99,7 +101,9 @@ fn verdict(err: &Error) -> Option<(Code, Reason)> {
         E::SummarizerUnavailable(_) => (Code::Unavailable, Reason::SummarizerUnavailable),
         E::SessionEmpty => (Code::FailedPrecondition, Reason::SessionEmpty),
         E::ContextIrreducible { .. } => (Code::FailedPrecondition, Reason::ContextIrreducible),
-        E::NothingToCollapse => (Code::FailedPrecondition, Reason::NothingToCollapse),
+        E::NothingToCollapse | E::RangeCovered(_) => {
+            (Code::FailedPrecondition, Reason::NothingToCollapse)
+        }
         E::AlreadyRolledBack(_) => (Code::FailedPrecondition, Reason::AlreadyRolledBack),
         E::MessageTooLarge { .. } => (Code::ResourceExhausted, Reason::MessageTooLarge),
         E::ResponseTooLarge { .. } => (Code::ResourceExhausted, Reason::ResponseTooLarge),
@@ -119,6 +123,8 @@ fn metadata(err: &Error) -> Vec<(&'static str, String)> {
         E::SessionNotFound(id) | E::SessionExists(id) => vec![("session_id", id.clone())],
         E::ViewNotFound(name) => vec![("view", name.clone())],
         E::OverlayNotFound(id) => vec![("overlay_id", id.clone())],
+        E::PlanCommitted(id) | E::RangeCovered(id) => vec![("overlay_id", id.to_string())],
+        E::PinConflict(id) => vec![("pin_id", id.to_string())],
         E::PinNotFound(id) | E::RangePinned(id) => vec![("pin_id", id.clone())],
         E::PlanNotFound(id) | E::RangeLeased { plan: id, .. } => vec![("plan_id", id.clone())],
         E::PlanExpired { plan, expire_time } => {
@@ -235,7 +241,7 @@ mod tests {
     use super::*;
     use crate::{
         id::CountingSource,
-        model::{OverlayId, Revision, Seq},
+        model::{OverlayId, PinId, Revision, Seq},
     };
 
     /// Reasons of methods that come with their own work.
@@ -305,6 +311,15 @@ mod tests {
         ]
     }
 
+    /// Those that share a reason with one of them.
+    fn others() -> Vec<Error> {
+        vec![
+            Error::PinConflict(PinId::new("p")),
+            Error::PlanCommitted(OverlayId::new("o")),
+            Error::RangeCovered(OverlayId::new("o")),
+        ]
+    }
+
     fn all_reasons() -> BTreeSet<&'static str> {
         (1..1000).filter_map(|it| Reason::try_from(it).ok()).map(reason_name).collect()
     }
@@ -329,7 +344,7 @@ mod tests {
     fn the_comments_of_the_contract_name_code_and_metadata() {
         let contract = include_str!("../../proto/concertina/v1/errors.proto");
         let ids = CountingSource::default();
-        for err in one_of_each() {
+        for err in one_of_each().into_iter().chain(others()) {
             let status = of(&err, &ids);
             let info = status.get_details_error_info().expect("an ErrorInfo");
             let comment = comment_of(contract, &info.reason);

@@ -3,12 +3,14 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
+    mem,
     sync::Arc,
 };
 
 use super::{
     Composed, Lens, Memo, Segment, Window,
     compose::{compose, plain_block},
+    laying::Pile,
     segments,
 };
 use crate::model::{
@@ -173,6 +175,28 @@ impl<'a> Bench<'a> {
         self.in_force = in_force;
         self.composed = composed;
         true
+    }
+
+    /// Lays segments that share no row on the view, each as its summary. Says of
+    /// each whether it made the view smaller; where it did not, it is not laid.
+    pub(crate) fn collapse(&mut self, cause: Cause, written: Vec<(Segment, Written)>) -> Vec<bool> {
+        let overlays = written.into_iter().map(|(segment, written)| {
+            let reduction = Reduction::Collapse(segment, written);
+            self.overlay(Proposal { stage: StageKind::Collapse, cause, reduction })
+        });
+        let overlays = overlays.collect();
+        let mut laid = Vec::new();
+        let mut pile = Pile {
+            lens: self.lens,
+            memo: &mut *self.memo,
+            in_force: mem::take(&mut self.in_force),
+            composed: mem::take(&mut self.composed),
+        };
+        pile.lay(overlays, &mut laid);
+        (self.in_force, self.composed) = (pile.in_force, pile.composed);
+        let is_laid = laid.iter().map(Result::is_ok).collect();
+        self.added.extend(laid.into_iter().flatten());
+        is_laid
     }
 
     fn overlay(&mut self, proposal: Proposal) -> Overlay {

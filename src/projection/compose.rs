@@ -5,7 +5,7 @@
 //! settled, as it looked at first sight, with clears laid over.
 
 use std::{
-    collections::{HashMap, HashSet},
+    collections::{BTreeMap, HashMap, HashSet},
     sync::Arc,
 };
 
@@ -76,16 +76,13 @@ impl<'a> Layers<'a> {
     /// Of overlays in force, oldest commit first: of two clears of one piece
     /// the later shows.
     pub(crate) fn of(overlays: &'a [Overlay]) -> Self {
-        let mut ranges = Vec::new();
+        let mut ranges: Vec<(Seq, Seq, usize)> = Vec::new();
+        for index in outermost(overlays) {
+            let of_this = overlays[index].covered.ranges().iter();
+            ranges.extend(of_this.map(|range| (range.first, range.last, index)));
+        }
         let mut clears: HashMap<Seq, Vec<(ContentRef, &str, &OverlayId)>> = HashMap::new();
-        for (index, overlay) in overlays.iter().enumerate() {
-            if overlay.is_range() {
-                if is_outermost(overlay, index, overlays) {
-                    let of_this = overlay.covered.ranges().iter();
-                    ranges.extend(of_this.map(|range| (range.first, range.last, index)));
-                }
-                continue;
-            }
+        for overlay in overlays.iter().filter(|it| !it.is_range()) {
             for piece in &overlay.cleared {
                 let row = clears.entry(piece.content.seq).or_default();
                 row.retain(|(content, ..)| *content != piece.content);
@@ -114,14 +111,30 @@ impl<'a> Layers<'a> {
     }
 }
 
-fn is_outermost(overlay: &Overlay, index: usize, all: &[Overlay]) -> bool {
-    !all.iter().enumerate().any(|(other, it)| {
-        other != index
-            && it.is_range()
-            && it.covered.contains_all(&overlay.covered)
-            // Of two that cover the same, the later shows.
-            && (it.covered != overlay.covered || other > index)
-    })
+/// The range overlays that lie under no other. Range overlays are disjoint or
+/// nested, so the one over another, if there is one, is over its first row.
+fn outermost(all: &[Overlay]) -> Vec<usize> {
+    let mut largest_first: Vec<(i64, usize)> = all
+        .iter()
+        .enumerate()
+        .filter(|(_, it)| it.is_range())
+        .map(|(index, it)| (it.covered.len(), index))
+        .collect();
+    // Of two that cover the same, the later shows.
+    largest_first.sort_unstable_by(|a, b| b.cmp(a));
+    let mut over: BTreeMap<Seq, (Seq, usize)> = BTreeMap::new();
+    let mut out = Vec::new();
+    for (_, index) in largest_first {
+        let covered = &all[index].covered;
+        let Some(first) = covered.ranges().first() else { continue };
+        let above = over.range(..=first.first).next_back().filter(|(_, it)| it.0 >= first.first);
+        if above.is_some_and(|(_, (_, above))| all[*above].covered.contains_all(covered)) {
+            continue;
+        }
+        over.extend(covered.ranges().iter().map(|it| (it.first, (it.last, index))));
+        out.push(index);
+    }
+    out
 }
 
 /// Composes the view.

@@ -14,10 +14,12 @@ use super::{
 use crate::model::{Overlay, OverlayId, Seq, SeqRange, StageKind};
 
 /// Why a named range cannot be collapsed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Refusal {
     /// Nothing of it is left to cover.
     Nothing,
+    /// All of it lies under this overlay.
+    Covered(OverlayId),
     /// It holds a pin: its place among those that were given.
     Pinned(usize),
     /// It holds the newest request of a lane.
@@ -55,7 +57,13 @@ pub fn named_segment(
         let first = order.iter().position(is_taken).ok_or(Refusal::Nothing)?;
         let last = order.iter().rposition(is_taken).ok_or(Refusal::Nothing)?;
         let end = most_tokens.map_or(last, |most| fitting(lens, &order[..=last], first, most));
-        covering(bench, first, end).ok_or(Refusal::Nothing)
+        covering(bench, first, end).ok_or_else(|| {
+            let rows = bench.rows_of(&order[first..=last]);
+            let over = bench.in_force.iter().filter(|it| it.is_range());
+            let over = over.filter(|it| it.covered.contains_all(&rows));
+            let outermost = over.max_by_key(|it| it.covered.len());
+            outermost.map_or(Refusal::Nothing, |it| Refusal::Covered(it.id.clone()))
+        })
     })
 }
 

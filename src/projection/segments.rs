@@ -9,7 +9,7 @@ mod pieces;
 
 use std::{cell::OnceCell, collections::BTreeSet};
 
-use self::pieces::{Piece, tokens_of, trim};
+use self::pieces::{Piece, Runs, tokens_of, trim};
 use super::{
     bench::{Bench, directly_under, source_digest, widen},
     protect::{Protected, protected},
@@ -73,7 +73,9 @@ pub(crate) struct Finder<'b, 'a> {
     protected: OnceCell<Protected>,
     leased: OnceCell<BTreeSet<Seq>>,
     kept_from: OnceCell<usize>,
-    taken: BTreeSet<Seq>,
+    whole_turns: OnceCell<bool>,
+    /// What is left to find segments in.
+    runs: OnceCell<Runs>,
     /// Uncalibrated tokens of the messages once what was found is summarized.
     messages: i64,
     /// Uncalibrated tokens of all summaries then.
@@ -91,7 +93,8 @@ impl<'b, 'a> Finder<'b, 'a> {
             protected: OnceCell::new(),
             leased: OnceCell::new(),
             kept_from: OnceCell::new(),
-            taken: BTreeSet::new(),
+            whole_turns: OnceCell::new(),
+            runs: OnceCell::new(),
             messages: bench.composed.tokens,
             summaries,
             passes,
@@ -156,14 +159,14 @@ impl<'b, 'a> Finder<'b, 'a> {
 
     /// The oldest segment, whether the trigger holds or not.
     pub(crate) fn oldest(&mut self) -> Option<Segment> {
-        let found = match self.step() {
+        let (run, rounds) = match self.step() {
             Some((_, take)) => self.of_ladder(take),
             None => self.grown(),
-        };
-        if let Some(rounds) = &found {
-            self.taken.extend(rounds.iter().map(|piece| piece.id));
+        }?;
+        if let Some(runs) = self.runs.get_mut() {
+            runs.take(run, rounds.len());
         }
-        let segment = self.segment(&found?);
+        let segment = self.segment(&rounds);
         self.messages -= segment.tokens - segment.max_summary_tokens - ENVELOPE_TOKENS;
         self.summaries += segment.max_summary_tokens + ENVELOPE_TOKENS;
         self.passes += 1;
@@ -235,30 +238,31 @@ impl<'b, 'a> Finder<'b, 'a> {
 
     /// One pass of the ladder: a share of the turns that are left, or a number
     /// of them, in one segment.
-    fn of_ladder(&self, take: f64) -> Option<Vec<Piece>> {
-        let (runs, kept_units) = self.runs();
-        let run = runs.into_iter().find(|run| run.iter().any(|it| !it.is_protected))?;
-        let units = self.units(&run);
-        let take = if take < 1.0 { portion(units.len() + kept_units, take) } else { whole(take) };
+    fn of_ladder(&self, take: f64) -> Option<(usize, Vec<Piece>)> {
+        let runs = self.runs();
+        let (index, run) = runs.left().find(|(_, run)| run.iter().any(|it| !it.is_protected))?;
+        let units: Vec<Vec<Piece>> = self.units(run).collect();
+        let left = units.len() + runs.kept_units;
+        let take = if take < 1.0 { portion(left, take) } else { whole(take) };
         let take = take.max(1).min(units.len());
         for take in take..=units.len() {
             let rounds: Vec<Piece> = units[..take].iter().flatten().copied().collect();
             if self.is_worth_it(&rounds) {
-                return Some(rounds);
+                return Some((index, rounds));
             }
         }
         None
     }
 
     /// A segment of `min_turns` to `max_turns`, or of its share of the limit.
-    fn grown(&self) -> Option<Vec<Piece>> {
+    fn grown(&self) -> Option<(usize, Vec<Piece>)> {
         let rules = self.rules();
         let window = self.bench.facts.window;
         let share = share_of(window.limit(), rules.segment_share);
-        for run in self.runs().0 {
+        for (index, run) in self.runs().left() {
             let mut rounds: Vec<Piece> = Vec::new();
             let mut taken = 0;
-            let mut units = self.units(&run).into_iter().peekable();
+            let mut units = self.units(run).peekable();
             while let Some(unit) = units.next() {
                 taken += 1;
                 rounds.extend(unit);
@@ -266,7 +270,7 @@ impl<'b, 'a> Finder<'b, 'a> {
                 let is_grown =
                     taken >= rules.max_turns || (taken >= rules.min_turns && size >= share);
                 if (is_grown || units.peek().is_none()) && self.is_worth_it(&rounds) {
-                    return Some(rounds);
+                    return Some((index, rounds));
                 }
             }
         }
@@ -348,6 +352,9 @@ pub(crate) fn most_summary_tokens(bench: &Bench<'_>) -> i64 {
 /// … and that of one over these overlays: a share of what their summaries take,
 /// for it says what several said. No summary is above its share of the room.
 fn most_wider_tokens(bench: &Bench<'_>, covered: &[OverlayId]) -> i64 {
+    if covered.is_empty() {
+        return most_summary_tokens(bench);
+    }
     let under = notices(bench).filter(|(overlay, _)| covered.contains(&overlay.id));
     let tokens = under.map(|(_, tokens)| tokens).sum();
     let share = share_of(tokens, bench.facts.policy.collapse.wider_share);

@@ -1,8 +1,10 @@
 //! What a use case may answer instead: one variant per reason of the contract's
 //! `errors.proto` that can be reached. No variant names a store or a transport.
 
+use std::time::Duration;
+
 use crate::{
-    model::{OverlayId, Revision, Seq, Timestamp},
+    model::{OverlayId, PinId, PlanId, Revision, Seq, Timestamp},
     store::{self, Entity, error::BoxError},
 };
 
@@ -120,6 +122,12 @@ pub enum Error {
     /// Something else changed the view meanwhile.
     #[error("the view's reductions changed meanwhile")]
     OverlayConflict(Option<OverlayId>),
+    /// A pin of the leased rows was set or taken away meanwhile.
+    #[error("pin `{0}` was set or taken away meanwhile")]
+    PinConflict(PinId),
+    /// The plan's summary is another one already.
+    #[error("the plan was committed with another summary, as overlay `{0}`")]
+    PlanCommitted(OverlayId),
     /// A part of the range is being summarized already.
     #[error("plan `{plan}` holds a part of the range")]
     RangeLeased {
@@ -181,8 +189,11 @@ pub enum Error {
         largest_tokens: i64,
     },
     /// Everything there is covered already, or too new.
-    #[error("there is nothing to reduce in that range")]
+    #[error("there is nothing left to reduce there")]
     NothingToCollapse,
+    /// The whole range lies under an overlay.
+    #[error("that range lies under overlay `{0}`; roll that back first")]
+    RangeCovered(OverlayId),
     /// The overlay is not in force any more.
     #[error("the overlay was rolled back at revision {0}")]
     AlreadyRolledBack(Revision),
@@ -246,6 +257,12 @@ impl Error {
         Self::InvalidField(vec![Violation::new(field, description)])
     }
 
+    /// Somebody holds rows; summaries take seconds.
+    #[must_use]
+    pub fn range_leased(plan: &PlanId) -> Self {
+        Self::RangeLeased { plan: plan.to_string(), retry_after: Duration::from_secs(1) }
+    }
+
     /// Something that cannot happen, and did.
     #[must_use]
     pub fn internal(source: impl Into<BoxError>) -> Self {
@@ -263,16 +280,14 @@ impl From<store::Error> for Error {
             E::RequestIdReused => Self::IdempotencyKeyReused,
             E::SeqMoved { expected, found } => Self::SeqConflict { expected, found },
             E::PlanOutdated { overlay } => Self::OverlayConflict(overlay),
+            E::PinMoved(pin) => Self::PinConflict(pin),
             E::Overlaps(overlay) => Self::OverlayConflict(Some(overlay)),
-            E::RangeLeased { plan, .. } => Self::RangeLeased {
-                plan: plan.to_string(),
-                retry_after: std::time::Duration::from_secs(1),
-            },
+            E::RangeLeased { plan, .. } => Self::range_leased(&plan),
             E::PlanEnded { plan, end: store::PlanEnd::Abandoned } => {
                 Self::PlanNotFound(plan.to_string())
             }
             E::PlanEnded { end: store::PlanEnd::Committed(overlay), .. } => {
-                Self::OverlayConflict(Some(overlay))
+                Self::PlanCommitted(overlay)
             }
             E::PlanExpired { plan, expire_time } => {
                 Self::PlanExpired { plan: plan.to_string(), expire_time }

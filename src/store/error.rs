@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::model::{OverlayId, PlanId, Revision, Seq, Timestamp};
+use crate::model::{OverlayId, PinId, PlanId, Revision, Seq, Timestamp};
 
 /// The cause beneath an error.
 pub type BoxError = Box<dyn std::error::Error + Send + Sync>;
@@ -41,6 +41,9 @@ pub enum Error {
         /// One that came into force meanwhile, where it is known.
         overlay: Option<OverlayId>,
     },
+    /// A pin in what a plan leased came or went.
+    #[error("pin `{0}` came or went since it was planned")]
+    PinMoved(PinId),
     /// A range overlay would cross one that is in force.
     #[error("the range crosses overlay `{0}`")]
     Overlaps(OverlayId),

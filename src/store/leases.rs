@@ -75,16 +75,19 @@ pub(super) fn check_seen(
         in_force.iter().filter(|it| plan.sees(&it.covered)).map(|it| &it.id).collect();
     let pins: Vec<&PinId> =
         pins.iter().filter(|(_, rows)| plan.sees(rows)).map(|(id, _)| id).collect();
-    if are_the_same(&overlays, &plan.overlays) && are_the_same(&pins, &plan.pins) {
-        return Ok(());
+    if let Some(other) = changed(&overlays, &plan.overlays) {
+        return Err(Error::PlanOutdated { overlay: Some(other.clone()) });
     }
-    let came = overlays.into_iter().rev().find(|it| !plan.overlays.contains(it));
-    Err(Error::PlanOutdated { overlay: came.cloned() })
+    match changed(&pins, &plan.pins) {
+        Some(other) => Err(Error::PinMoved(other.clone())),
+        None => Ok(()),
+    }
 }
 
-/// Compares two sets.
-fn are_the_same<T: PartialEq>(found: &[&T], seen: &[T]) -> bool {
-    found.len() == seen.len() && seen.iter().all(|it| found.contains(&it))
+/// The newest that is there and was not seen, or else one that was and is gone.
+fn changed<'a, T: PartialEq>(found: &[&'a T], seen: &'a [T]) -> Option<&'a T> {
+    let came = found.iter().rev().copied().find(|it| !seen.contains(it));
+    came.or_else(|| seen.iter().find(|it| !found.contains(it)))
 }
 
 #[cfg(test)]
@@ -133,17 +136,20 @@ mod tests {
         let pins = [(PinId::new("p"), rows(1, 5)), (PinId::new("q"), rows(11, 11))];
         assert!(check_seen(&plan(&["b", "a"], &["p"]), &in_force, &pins).is_ok());
         for (overlays, pins_seen, expected) in [
-            (&["a"][..], &["p"][..], Some("b")),
-            (&["b"], &["p"], Some("a")),
-            (&[], &["p"], Some("b")),
-            (&["a", "b", "gone"], &["p"], None),
-            (&["a", "b"], &[], None),
-            (&["a", "b"], &["p", "gone"], None),
-            (&["a", "b"], &["q"], None),
+            (&["a"][..], &["p"][..], "b"),
+            (&["b"], &["p"], "a"),
+            (&[], &["p"], "b"),
+            (&["a", "b", "gone"], &["p"], "gone"),
+            (&["a"], &["gone"], "b"),
         ] {
             let outdated = check_seen(&plan(overlays, pins_seen), &in_force, &pins);
             let Err(Error::PlanOutdated { overlay }) = outdated else { panic!("{overlays:?}") };
-            assert_eq!(overlay, expected.map(OverlayId::new), "{overlays:?} {pins_seen:?}");
+            assert_eq!(overlay, Some(OverlayId::new(expected)), "{overlays:?} {pins_seen:?}");
+        }
+        for (seen, expected) in [(&[][..], "p"), (&["p", "gone"], "gone"), (&["q"], "p")] {
+            let outdated = check_seen(&plan(&["a", "b"], seen), &in_force, &pins);
+            let Err(Error::PinMoved(pin)) = outdated else { panic!("{seen:?}") };
+            assert_eq!(pin, PinId::new(expected), "{seen:?}");
         }
     }
 }

@@ -18,7 +18,7 @@ pub use self::{
     check::{Detail, Limits, Rejected, check},
     extractive::{Extractive, extractive},
     layout::layout_instructions,
-    material::{MaterialText, material_text, material_tokens},
+    material::{MaterialText, least_material_tokens, material_text, material_tokens},
 };
 pub use crate::policies::Template;
 

@@ -17,10 +17,36 @@ pub(super) struct Piece {
     pub(super) is_protected: bool,
 }
 
+/// Runs of shown rounds before the newest that stay. What is taken of one goes
+/// from its start.
+pub(super) struct Runs {
+    runs: Vec<(Vec<Piece>, usize)>,
+    /// Units (turns, or rounds in a session of one turn) that stay.
+    pub(super) kept_units: usize,
+}
+
+impl Runs {
+    /// What is left of each, by its place; nothing of those that are used up.
+    pub(super) fn left(&self) -> impl Iterator<Item = (usize, &[Piece])> {
+        let left = self.runs.iter().map(|(run, from)| &run[*from..]).enumerate();
+        left.filter(|(_, run)| !run.is_empty())
+    }
+
+    /// Takes so many pieces from the start of a run, and what is protected
+    /// behind them: it is between nothing any more.
+    pub(super) fn take(&mut self, run: usize, pieces: usize) {
+        let Some((run, from)) = self.runs.get_mut(run) else { return };
+        *from = (*from + pieces).min(run.len());
+        *from += run[*from..].iter().take_while(|piece| piece.is_protected).count();
+    }
+}
+
 impl Finder<'_, '_> {
-    /// Runs of shown rounds before the newest that stay, and how many units
-    /// (turns, or rounds in a session of one turn) stay.
-    pub(super) fn runs(&self) -> (Vec<Vec<Piece>>, usize) {
+    pub(super) fn runs(&self) -> &Runs {
+        self.runs.get_or_init(|| self.find_runs())
+    }
+
+    fn find_runs(&self) -> Runs {
         let protected = self.protected().all();
         let history = self.bench.lens.history;
         let kept_from = self.kept_from();
@@ -38,7 +64,7 @@ impl Finder<'_, '_> {
             if at > kept_from {
                 break;
             }
-            if self.is_leased(round.id) || self.taken.contains(&round.id) {
+            if self.is_leased(round.id) {
                 runs.push(Vec::new());
                 continue;
             }
@@ -55,12 +81,11 @@ impl Finder<'_, '_> {
         let newest = self.bench.composed.visible.get(kept_from..).unwrap_or_default();
         let starts =
             newest.iter().filter(|id| history.round(**id).is_some_and(|it| it.starts_turn));
-        let kept = if self.has_whole_turns() { starts.count() } else { newest.len() };
-        runs.retain(|run| !run.is_empty());
+        let kept_units = if self.has_whole_turns() { starts.count() } else { newest.len() };
         for run in &mut runs {
             trim(run);
         }
-        (runs, kept)
+        Runs { runs: runs.into_iter().map(|run| (run, 0)).collect(), kept_units }
     }
 
     /// The position in the view from which rounds stay as they are.
@@ -96,42 +121,38 @@ impl Finder<'_, '_> {
 
     /// Says whether a whole turn lies before the rounds that stay.
     pub(super) fn has_whole_turns(&self) -> bool {
-        let kept_from = self.kept_from();
-        self.bench.turn_starts().get(1).is_some_and(|second| *second <= kept_from)
+        *self.whole_turns.get_or_init(|| {
+            let starts = self.bench.turn_starts();
+            starts.get(1).is_some_and(|second| *second <= self.kept_from())
+        })
     }
 
-    /// What a run counts in.
-    pub(super) fn units(&self, run: &[Piece]) -> Vec<Vec<Piece>> {
-        let rules = self.rules();
-        let window = self.bench.facts.window;
-        let share = share_of(window.limit(), rules.segment_share);
+    /// What a run counts in, one after the other: who wants a few of a long run
+    /// does not wait for all of them.
+    pub(super) fn units<'r>(&'r self, run: &'r [Piece]) -> impl Iterator<Item = Vec<Piece>> + 'r {
         let in_rounds = !self.has_whole_turns();
-        let mut turns: Vec<Vec<Piece>> = Vec::new();
-        for piece in run {
-            match turns.last_mut() {
-                Some(turn) if !piece.starts_turn => turn.push(*piece),
-                _ => turns.push(vec![*piece]),
-            }
-        }
-        let mut out = Vec::new();
-        for turn in turns {
-            let is_too_much = turn.len() > rules.max_turns
-                && tokens::calibrate(tokens_of(&turn), window.factor) > share;
-            if in_rounds || is_too_much {
-                out.extend(turn.into_iter().map(|piece| vec![piece]));
-            } else {
-                out.push(turn);
-            }
-        }
+        let turns = run.chunk_by(|_, next| !next.starts_turn);
+        let units = turns.flat_map(move |turn| {
+            let size = if in_rounds || self.is_too_much(turn) { 1 } else { turn.len() };
+            turn.chunks(size).map(<[Piece]>::to_vec)
+        });
+        let mut units = units.peekable();
         // What is protected alone is no unit of its own.
-        let mut units: Vec<Vec<Piece>> = Vec::new();
-        for unit in out {
-            match units.last_mut() {
-                Some(last) if unit.iter().all(|it| it.is_protected) => last.extend(unit),
-                _ => units.push(unit),
+        let is_protected = |unit: &Vec<Piece>| unit.iter().all(|it| it.is_protected);
+        std::iter::from_fn(move || {
+            let mut unit = units.next()?;
+            while let Some(more) = units.next_if(is_protected) {
+                unit.extend(more);
             }
-        }
-        units
+            Some(unit)
+        })
+    }
+
+    /// A turn that is no unit, but each of its rounds.
+    fn is_too_much(&self, turn: &[Piece]) -> bool {
+        let (rules, window) = (self.rules(), self.bench.facts.window);
+        let share = share_of(window.limit(), rules.segment_share);
+        turn.len() > rules.max_turns && tokens::calibrate(tokens_of(turn), window.factor) > share
     }
 }
 

@@ -6,12 +6,8 @@
 //! newest turns, and what is protected, right after the summary.
 
 use crate::{
-    model::{Cause, RowSet, StageKind},
-    projection::{
-        Collapsing, Summarize, Wanted,
-        bench::{Bench, Proposal, Reduction},
-        segments::Finder,
-    },
+    model::{Cause, RowSet},
+    projection::{Collapsing, Summarize, Wanted, bench::Bench, segments::Finder},
 };
 
 /// A plan looks for segments at most so often: a guard, not a limit that a view
@@ -63,26 +59,23 @@ fn now(bench: &mut Bench<'_>, summarize: &Summarize<'_>) -> &'static str {
             break;
         }
         // All that one look finds: a long history that just came has hundreds.
+        let mut written = Vec::new();
         for segment in segments {
-            let covered = segment.covered.clone();
-            let written = summarize(&segment);
-            let was_asked = written.is_some();
-            let is_laid = written.is_some_and(|written| {
-                bench.apply(Proposal {
-                    stage: StageKind::Collapse,
-                    cause: Cause::Pressure,
-                    reduction: Reduction::Collapse(segment, written),
-                })
-            });
-            if is_laid {
-                trigger = "over_threshold";
-                continue;
-            }
-            refused.push(covered);
-            if trigger != "over_threshold" {
-                trigger = if was_asked { "not_smaller" } else { "nothing_to_collapse" };
+            match summarize(&segment) {
+                Some(text) => written.push((segment, text)),
+                None => refused.push(segment.covered),
             }
         }
+        let was_asked = !written.is_empty();
+        let covered: Vec<RowSet> = written.iter().map(|(it, _)| it.covered.clone()).collect();
+        let laid = bench.collapse(Cause::Pressure, written);
+        if laid.contains(&true) {
+            trigger = "over_threshold";
+        } else if trigger != "over_threshold" {
+            trigger = if was_asked { "not_smaller" } else { "nothing_to_collapse" };
+        }
+        let vain = covered.into_iter().zip(laid).filter(|(_, is_laid)| !is_laid);
+        refused.extend(vain.map(|(covered, _)| covered));
     }
     trigger
 }

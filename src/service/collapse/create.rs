@@ -1,7 +1,7 @@
 //! A segment collapsed now, by the server's summarizer.
 
 use super::{
-    CreateCollapseInput,
+    CreateCollapseInput, leases,
     work::{self, Order},
 };
 use crate::{
@@ -69,7 +69,11 @@ pub async fn create_collapse(ctx: &Ctx, input: CreateCollapseInput) -> Result<Ov
         let mut attempt = 1;
         loop {
             match once(&ctx, &order, rows).await {
-                Err(Error::OverlayConflict(_)) if attempt < MOST_ATTEMPTS => attempt += 1,
+                Err(Error::OverlayConflict(_) | Error::PinConflict(_))
+                    if attempt < MOST_ATTEMPTS =>
+                {
+                    attempt += 1;
+                }
                 outcome => return outcome,
             }
         }
@@ -115,8 +119,14 @@ pub(super) async fn segment(
         None => projection::oldest_segment(lens, facts, in_force, memo, most_tokens)
             .ok_or(Refusal::Nothing),
     })?;
+    let view = work::view_of(state, &order.view)?;
     let segment = found.map_err(|refusal| match refusal {
-        Refusal::Nothing => Error::NothingToCollapse,
+        Refusal::Nothing => {
+            // What nobody named may be there again once its lease has ended.
+            let holder = rows.is_none().then(|| leases::holder(view, ctx.clock.now())).flatten();
+            holder.as_ref().map_or(Error::NothingToCollapse, Error::range_leased)
+        }
+        Refusal::Covered(overlay) => Error::RangeCovered(overlay),
         Refusal::NewestRequest(seq) => Error::RangeHoldsNewestRequest(seq),
         Refusal::Pinned(at) => {
             let rows = facts.pins.get(at).copied();

@@ -30,6 +30,12 @@ pub(in crate::service) fn leased_rows(view: &ViewState, now: Timestamp) -> Vec<R
     view.leases.iter().filter(|it| it.until > now).map(|it| it.rows.clone()).collect()
 }
 
+/// The plan of the view whose lease ends first.
+pub(super) fn holder(view: &ViewState, now: Timestamp) -> Option<PlanId> {
+    let held = view.leases.iter().filter(|it| it.until > now);
+    held.min_by_key(|it| it.until).map(|it| it.plan.clone())
+}
+
 pub(super) fn add(view: &mut ViewState, plans: &[Plan]) {
     view.leases.extend(plans.iter().map(Lease::of));
 }

@@ -21,8 +21,12 @@ pub(super) fn material(
         covered.iter().filter_map(|seq| history.row(seq)).map(|row| row.tokens.total).sum();
     let summaries = if tokens > most_tokens { outermost(covered, in_force) } else { Vec::new() };
     let is_summarized = |round: &Round| summaries.iter().any(|it| it.covered.contains(round.id));
-    let rounds = history.order().iter().filter_map(|id| history.round(*id));
-    let rounds = rounds.filter(|it| covered.contains(it.id) && !is_summarized(it));
+    // By the rows that are covered, not by all there are.
+    let rounds = covered.iter().filter_map(|seq| history.round(seq));
+    let settled = rounds.filter_map(|it| Some((it.settled?, it.id, it)));
+    let mut rounds: Vec<_> = settled.filter(|(.., it)| !is_summarized(it)).collect();
+    rounds.sort_unstable_by_key(|(settled, id, _)| (*settled, *id));
+    let rounds = rounds.into_iter().map(|(.., round)| round);
     Material {
         rounds: rounds.map(|round| material_round(history, covered, round)).collect(),
         earlier: summaries

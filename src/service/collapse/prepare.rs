@@ -145,12 +145,22 @@ async fn fitting(
         let in_force = work::view_of(state, &order.view)?.in_force();
         let all = material(&state.history, &segment.covered, &in_force, work::MOST_MATERIAL_TOKENS);
         let tokens = summary::material_text(&all, 0).tokens;
-        // What surrounds the rows in the text counts too; a single round that is
-        // too long is shortened in the text.
-        if tokens <= most || aimed <= 1 {
+        // What surrounds the rows in the text counts too.
+        if tokens <= most {
             return Ok(segment);
         }
-        aim = Some(aimed / 2);
+        if aimed > 1 {
+            aim = Some(aimed / 2);
+            continue;
+        }
+        // A single round that is too long is shortened in the text; nobody is
+        // to summarize what he was not shown.
+        let least = summary::least_material_tokens(&all);
+        if least > most {
+            let found = format!("expected at least {least} for that range, found {most}");
+            return Err(Error::field("max_material_tokens", found));
+        }
+        return Ok(segment);
     }
 }
 
@@ -195,8 +205,8 @@ fn answer(
 ///   [`Error::PlanExpired`].
 /// * [`Error::SummaryRejected`], [`Error::SummaryTooLong`],
 ///   [`Error::SummaryNotSmaller`]: the lease holds on.
-/// * [`Error::OverlayConflict`] where what was leased is not as it was, or the
-///   plan was committed with another summary.
+/// * [`Error::OverlayConflict`], [`Error::PinConflict`] where what was leased is
+///   not as it was; [`Error::PlanCommitted`] with another summary.
 pub async fn commit_collapse(ctx: &Ctx, input: CommitCollapseInput) -> Result<OverlayOutput> {
     let mut fields = Fields::new();
     let session = fields.session("session_id", &input.session_id);
@@ -239,7 +249,7 @@ async fn ended(
         Some(PlanEnd::Committed(id)) => {
             let overlay = ctx.store.get_overlay(session, id).await?;
             if overlay.summary != summary {
-                return Err(Error::OverlayConflict(Some(id.clone())));
+                return Err(Error::PlanCommitted(id.clone()));
             }
             Ok(Some(OverlayOutput { revision: overlay.commit_revision, overlay }))
         }
@@ -266,9 +276,10 @@ async fn commit_plan(
     let there: Vec<&OverlayId> =
         in_force.iter().filter(|it| plan.sees(&it.covered)).map(|it| &it.id).collect();
     // What was leased comes first: against another view no size means anything.
-    if there.len() != plan.overlays.len() || !there.iter().all(|id| plan.overlays.contains(id)) {
-        let came = there.into_iter().find(|id| !plan.overlays.contains(id));
-        return Err(Error::OverlayConflict(came.cloned()));
+    let came = there.iter().copied().find(|id| !plan.overlays.contains(id));
+    let ended = plan.overlays.iter().find(|id| !there.contains(id));
+    if let Some(other) = came.or(ended) {
+        return Err(Error::OverlayConflict(Some(other.clone())));
     }
     let overlay = work::overlay(ctx, order, &segment_of(plan, &in_force), written);
     let overlay = work::measured(history, view, &in_force, overlay)?;

@@ -252,8 +252,7 @@ async fn commit(
     let State { history, views, .. } = state;
     let view =
         views.get_mut(&order.view).ok_or_else(|| Error::ViewNotFound(order.view.to_string()))?;
-    let (mut overlays, mut plans, mut refused) = (Vec::new(), Vec::new(), Vec::new());
-    let mut in_force = view.in_force();
+    let (mut written, mut parts, mut refused) = (Vec::new(), Vec::new(), Vec::new());
     for (((plan, segment), task), text) in
         leased.plans.iter().zip(&leased.segments).zip(&leased.tasks).zip(texts)
     {
@@ -261,18 +260,27 @@ async fn commit(
             summary::check(&it.text, &it.finish_reason, &limits(task)).map_err(rejected)?;
             Ok(it.text)
         });
-        let measured = checked.and_then(|text| {
-            let written = Written { text, summarizer: ctx.summarizer.name() };
-            let overlay = overlay(ctx, order, segment, written);
-            measured(history, view, &in_force, overlay)
-        });
-        match measured {
+        match checked {
+            Ok(text) => {
+                let by = Written { text, summarizer: ctx.summarizer.name() };
+                written.push(overlay(ctx, order, segment, by));
+                parts.push((plan, segment));
+            }
+            Err(err) => refused.push((segment.covered.clone(), err)),
+        }
+    }
+    let (mut overlays, mut plans) = (Vec::new(), Vec::new());
+    let laid = projection::lay(history, &view.sight, view.in_force(), written, &mut view.memo);
+    for (laid, (plan, segment)) in laid.into_iter().zip(parts) {
+        match laid {
             Ok(overlay) => {
-                in_force.push(overlay.clone());
                 overlays.push(overlay);
                 plans.push(plan.id.clone());
             }
-            Err(err) => refused.push((segment.covered.clone(), err)),
+            Err((tokens_before, tokens)) => {
+                let why = Error::SummaryNotSmaller { tokens, tokens_before };
+                refused.push((segment.covered.clone(), why));
+            }
         }
     }
     if overlays.is_empty() {
@@ -335,7 +343,7 @@ pub(super) fn measured(
 
 /// Says whether a commit lost a race that may be run again.
 pub(super) fn is_race(err: &Error) -> bool {
-    matches!(err, Error::OverlayConflict(_) | Error::RangeLeased { .. })
+    matches!(err, Error::OverlayConflict(_) | Error::PinConflict(_) | Error::RangeLeased { .. })
 }
 
 /// What a plan over a loaded view looks at, owned.

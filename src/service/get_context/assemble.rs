@@ -1,6 +1,6 @@
 //! A plan and its rendering into the answer.
 
-use std::{borrow::Cow, sync::Arc};
+use std::{borrow::Cow, collections::HashSet, sync::Arc};
 
 use bytes::Bytes;
 
@@ -11,10 +11,10 @@ use super::{
 use crate::{
     codec,
     model::{
-        BudgetPart, Cause, ContextItem, Overlay, PartKind, Placement, Policy, Session, TokenBudget,
-        WireFormat,
+        BudgetPart, Cause, ContextItem, Overlay, PartKind, Placement, Policy, Seq, Session,
+        TokenBudget, WireFormat,
     },
-    projection::{Composed, Lens, Plan, Window, report},
+    projection::{Composed, History, Lens, Plan, Window, report},
     render::Rendered,
     service::{
         ContextBody, ContextOutput, Encoded, Origin, Reduction, Repair, StageReport,
@@ -76,7 +76,7 @@ pub(super) fn output(
             made.lens.sight.policy(),
         ),
         stages: stages(made, job),
-        overlays: overlays(&made.plan, job.explain),
+        overlays: overlays(&made.plan, made.lens.history, job.explain),
         reductions: if job.explain { reductions(made) } else { Vec::new() },
         stable_prefix_messages: same,
         stable_prefix_tokens: Stable::of(origins_of_same, job.format).tokens(&composed.entries),
@@ -198,10 +198,13 @@ fn reductions(made: &Made<'_>) -> Vec<Reduction> {
 }
 
 /// The outermost range overlays in the order in which they are shown, then the
-/// clears.
-fn overlays(plan: &Plan, whole: bool) -> Vec<Arc<Overlay>> {
+/// clears that something shown has.
+fn overlays(plan: &Plan, history: &History, whole: bool) -> Vec<Arc<Overlay>> {
     let ranges = plan.composed.hidden.iter().filter_map(|(index, _)| plan.in_force.get(*index));
+    let visible: HashSet<Seq> = plan.composed.visible.iter().copied().collect();
+    let is_shown = |seq| history.round_of(seq).is_some_and(|round| visible.contains(&round.id));
     let clears = plan.in_force.iter().filter(|overlay| !overlay.is_range());
+    let clears = clears.filter(|overlay| overlay.covered.iter().any(is_shown));
     let shown = ranges.chain(clears).map(|overlay| {
         if whole {
             return Arc::new(overlay.clone());

@@ -7,6 +7,7 @@ use super::{
     At, Draft,
     change::looks_like_path,
     facts::{Kind, Remark, Request, Source},
+    items::GOES_ON,
     todos::{Status, Todo, boxes},
 };
 use crate::summary::{
@@ -99,7 +100,9 @@ impl Reader {
     fn piece(&mut self, piece: &str, draft: &mut Draft) {
         let piece = piece.trim().trim_end_matches(['.', ';']).trim();
         let has_words = piece.chars().any(char::is_alphanumeric);
-        if !has_words || piece == "none" || is_prompt(piece) {
+        // What went on below an earlier summary may have ended since: who reads
+        // all of it sees for himself.
+        if !has_words || piece == "none" || is_prompt(piece) || piece.ends_with(GOES_ON) {
             return;
         }
         let may_be_asked =

@@ -12,6 +12,9 @@ use crate::summary::{
     text::{head, shorten},
 };
 
+/// Said of a turn whose end the range does not hold: it follows the summary.
+pub(super) const GOES_ON: &str = "goes on below";
+
 /// A form of a piece.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Form {
@@ -186,12 +189,11 @@ fn statements(facts: &Facts, out: &mut Vec<Item>) {
     let has_todos = facts.todos.iter().any(|it| it.status.is_open());
     if is_open && !has_todos {
         let at = last.map(|it| it.at).max(asked_last).unwrap_or_default();
-        let text = if asked_last.is_some() {
-            "the newest request is not finished"
-        } else {
-            "the work goes on"
+        let text = match facts.turns {
+            Some((_, last)) if asked_last.is_some() => format!("turn {} {GOES_ON}", last.max(1)),
+            _ => format!("the work {GOES_ON}"),
         };
-        out.push(Item::new(Part::Todo, at, 0, [(rank::LONGER_REQUEST, text.to_owned())]));
+        out.push(Item::new(Part::Todo, at, 0, [(rank::LONGER_REQUEST, text)]));
     }
 }
 

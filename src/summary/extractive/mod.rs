@@ -116,6 +116,7 @@ fn fill(facts: &Facts, items: &[Item], layout: Template, most: i64) -> String {
         }
     }
     loop {
+        paths::drop_lone_root(items, &mut choice);
         let text = write::write(facts, items, &choice, layout);
         let over = tokens(&text) - most;
         let has_words = text.chars().any(char::is_alphabetic);

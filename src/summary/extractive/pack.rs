@@ -27,6 +27,14 @@ impl Choice {
         Some(items.get(index)?.forms.get(form)?.text.as_str())
     }
 
+    /// Leaves an item out.
+    pub(super) fn drop(&mut self, index: usize) {
+        if let (Some(chosen), Some(cost)) = (self.chosen.get_mut(index), self.costs.get_mut(index))
+        {
+            (*chosen, *cost) = (None, 0);
+        }
+    }
+
     /// Gives back at least `tokens`, the least important first; false where
     /// nothing is left to give.
     pub(super) fn give_back(&mut self, items: &[Item], tokens: i64) -> bool {

@@ -10,6 +10,7 @@ use super::{
     At,
     files::{FileFact, folder, shared_root, within},
     items::Item,
+    pack::Choice,
     rank,
 };
 use crate::{
@@ -61,8 +62,26 @@ fn fits(files: &[&FileFact], root: &str, most: i64) -> bool {
     true
 }
 
+/// Where the line stands that says what all paths are under: before all.
+const ROOT_AT: At = At { turn: i64::MIN, seq: i64::MIN };
+
+/// Where all paths are under says nothing where there was room for none of them.
+pub(super) fn drop_lone_root(items: &[Item], choice: &mut Choice) {
+    let is_chosen = |it: &&(usize, &Item)| choice.text(items, it.0).is_some();
+    let files: Vec<(usize, &Item)> =
+        items.iter().enumerate().filter(|(_, it)| it.part == Part::File).collect();
+    let mut chosen = files.iter().filter(is_chosen);
+    let lone = match (chosen.next(), chosen.next()) {
+        (Some((index, item)), None) if item.at == ROOT_AT => Some(*index),
+        _ => None,
+    };
+    if let Some(index) = lone {
+        choice.drop(index);
+    }
+}
+
 fn under(root: &str) -> Option<Item> {
-    let at = At { turn: i64::MIN, seq: i64::MIN };
+    let at = ROOT_AT;
     let text = format!("paths are under {root}");
     (!root.is_empty()).then(|| Item::new(Part::File, at, 0, [(rank::ROOT, text)]))
 }

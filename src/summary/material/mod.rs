@@ -45,6 +45,13 @@ pub fn material_text(material: &Material, max_tokens: i64) -> MaterialText {
     MaterialText { text, tokens, is_cut: true }
 }
 
+/// Tokens of the text in which everything is shortened as far as it can be and
+/// no message is left out.
+#[must_use]
+pub fn least_material_tokens(material: &Material) -> i64 {
+    i64::from(count_text(&whole(material, Sizes::ALL[Sizes::ALL.len() - 1])))
+}
+
 /// Tokens of the rows in full, as they were counted when they came, earlier
 /// summaries included; [`material_text`] has about as many, or less.
 #[must_use]

@@ -281,3 +281,54 @@ async fn r19_r68_what_is_collapsed_is_shown_alike_in_every_format() {
         assert_eq!(stage(&context, "auto_compact").trigger, "below_threshold");
     }
 }
+
+#[tokio::test]
+async fn r67_a_wider_one_that_a_preview_opens_stays_open() {
+    let patch = r#"{"stages":["collapse","fit"],"collapse":{"all_summaries_share":0.06}}"#;
+    let mut talk = Talk::start_with("default", patch, WINDOW).await;
+    let mut at_rest = None;
+    for nth in 1..=150 {
+        talk.exchange(&format!("Do part {nth} of it now."), &of_tokens(500)).await;
+        if nth % 3 == 0 {
+            at_rest = Some(talk.at_rest().await);
+        }
+    }
+    let context = at_rest.unwrap();
+    let wide = &context.overlays[0];
+    assert!(!wide.covered_overlay_ids.is_empty(), "{wide:?}");
+    let preview = pb::GetContextRequest {
+        preview: true,
+        expand_overlay_ids: vec![wide.id.clone()],
+        ..asking(WireFormat::OpenaiChat)
+    };
+    let opened = talk.try_context(preview).await.unwrap();
+    let shown: Vec<&str> = opened.overlays.iter().map(|it| it.id.as_str()).collect();
+    for inner in &wide.covered_overlay_ids {
+        assert!(shown.contains(&inner.as_str()), "{inner} of {shown:?}");
+    }
+}
+
+#[tokio::test]
+async fn clears_of_what_lies_under_a_summary_are_not_among_those_that_are_shown() {
+    let mut talk = Talk::start("off", WINDOW).await;
+    let mut results = Vec::new();
+    for nth in 1..=12 {
+        talk.user(&format!("Look at part {nth}.")).await;
+        results.push(talk.tool("Read", "{}", &of_tokens(300)).await);
+    }
+    talk.user("go on").await;
+    let clear = async |seq: i64, talk: &mut Talk| {
+        let contents = vec![pb::ContentRef { seq, ..Default::default() }];
+        let request =
+            pb::CreateClearRequest { session_id: "s".into(), contents, ..Default::default() };
+        talk.overlays.create_clear(request).await.unwrap().into_inner().overlay.unwrap()
+    };
+    let (under, beside) = (clear(results[1], &mut talk).await, clear(results[9], &mut talk).await);
+    let shown = async |talk: &mut Talk| {
+        let context = talk.context(WireFormat::OpenaiChat).await;
+        context.overlays.into_iter().map(|it| it.id).collect::<Vec<_>>()
+    };
+    assert_eq!(shown(&mut talk).await, [under.id, beside.id.clone()]);
+    let fold = talk.collapse(1, results[3]).await.unwrap();
+    assert_eq!(shown(&mut talk).await, [fold.id, beside.id]);
+}

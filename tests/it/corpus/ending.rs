@@ -20,6 +20,9 @@ use super::{
 };
 use crate::projection::account;
 
+/// Tokens of the words around a summary, at most.
+const ENVELOPE: i64 = 120;
+
 /// Contexts are asked for until no reduction comes of it, at most so often.
 const MOST_ASKED: usize = 20;
 
@@ -60,7 +63,8 @@ impl Player<'_> {
             }
             let is_summary = overlay.kind == OverlayKind::Collapse;
             let under = overlays.iter().filter(|it| overlay.covered_overlays.contains(&it.id));
-            let most = most.max(self.most_wider_tokens(under.map(|it| it.tokens_after).sum()));
+            let under = under.map(|it| i64::from(tokens::count_text(&it.summary)) + ENVELOPE);
+            let most = most.max(self.most_wider_tokens(under.sum()));
             let summary = i64::from(tokens::count_text(&overlay.summary));
             if is_summary && (summary > most || overlay.summary.trim().is_empty()) {
                 self.fault(format!("I15: a summary of {summary} tokens, at most {most}"));

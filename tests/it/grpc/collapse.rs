@@ -183,13 +183,14 @@ async fn i2_an_overlap_is_widened_to_a_nesting() {
 #[tokio::test]
 async fn g3_what_is_covered_is_not_collapsed_again() {
     let (_server, mut client, mut collapses) = conversation(10).await;
-    collapse(&mut collapses, 1, 10).await.unwrap();
+    let made = collapse(&mut collapses, 1, 10).await.unwrap();
+    let over = [("overlay_id", made.id.as_str())];
     let at = revision(&mut client).await;
     for (first, last) in [(1, 10), (1, 10), (3, 6), (2, 9)] {
         let again = collapse(&mut collapses, first, last).await;
-        is_told(again, Code::FailedPrecondition, "NOTHING_TO_COLLAPSE", &[]);
+        is_told(again, Code::FailedPrecondition, "NOTHING_TO_COLLAPSE", &over);
         let again = prepare(&mut collapses, first, last).await;
-        is_told(again, Code::FailedPrecondition, "NOTHING_TO_COLLAPSE", &[]);
+        is_told(again, Code::FailedPrecondition, "NOTHING_TO_COLLAPSE", &over);
     }
     assert_eq!(revision(&mut client).await, at);
     // A wider range is made from the messages themselves.
@@ -395,9 +396,39 @@ async fn i11_what_changed_in_the_range_meanwhile_ends_the_plan() {
         rows: Some(rows(16, 16)),
         ..Default::default()
     };
-    collapses.pin_messages(pin).await.unwrap();
-    let late = told(commit(&mut collapses, &plan.plan_id, "Two parts were mended.").await);
-    assert_eq!((late.code, late.reason.as_str()), (Code::Aborted, "OVERLAY_CONFLICT"));
+    let pin = collapses.pin_messages(pin).await.unwrap().into_inner().pin.unwrap();
+    let late = commit(&mut collapses, &plan.plan_id, "Two parts were mended.").await;
+    is_told(late, Code::Aborted, "OVERLAY_CONFLICT", &[("pin_id", &pin.id)]);
+}
+
+#[tokio::test]
+async fn i11_what_was_planned_over_and_went_meanwhile_is_named() {
+    let (_server, mut client, mut collapses) = conversation(10).await;
+    let inner = collapse(&mut collapses, 3, 6).await.unwrap();
+    append(&mut client, vec![user("one more")]).await;
+    let plan = prepare(&mut collapses, 1, 10).await.unwrap();
+    roll_back(&mut collapses, &inner.id).await.unwrap();
+    let late = commit(&mut collapses, &plan.plan_id, "Five parts were mended.").await;
+    is_told(late, Code::Aborted, "OVERLAY_CONFLICT", &[("overlay_id", &inner.id)]);
+}
+
+#[tokio::test]
+async fn who_names_no_range_is_told_of_the_lease_that_holds_all_there_is() {
+    let (_server, _client, mut collapses) = conversation(10).await;
+    let next = pb::PrepareCollapseRequest { rows: None, ..preparing(1, 1) };
+    let first = collapses.prepare_collapse(next.clone()).await.unwrap().into_inner();
+    let mut plans = vec![first.plan_id];
+    loop {
+        match collapses.prepare_collapse(next.clone()).await {
+            Ok(more) => plans.push(more.into_inner().plan_id),
+            Err(status) => {
+                let held = [("plan_id", plans[0].as_str())];
+                is_told(Err::<(), _>(status), Code::Aborted, "RANGE_LEASED", &held);
+                break;
+            }
+        }
+        assert!(plans.len() < 10, "a lease is given for the same rows again");
+    }
 }
 
 #[tokio::test]
@@ -456,15 +487,12 @@ async fn material_is_held_to_what_the_caller_takes() {
     let part = collapses.prepare_collapse(request).await.unwrap().into_inner();
     assert!(part.covered[0].last_seq < whole.covered[0].last_seq, "{:?}", part.covered);
     assert!(part.material.len() < whole.material.len() / 2);
-    is_wrong(
-        collapses
-            .prepare_collapse(pb::PrepareCollapseRequest {
-                max_material_tokens: -1,
-                ..preparing(1, 4)
-            })
-            .await,
-        &["max_material_tokens"],
-    );
+    // -1 is no number of tokens, and three hold no round: nobody is to
+    // summarize what he was not shown.
+    for max_material_tokens in [-1, 1, 3] {
+        let request = pb::PrepareCollapseRequest { max_material_tokens, ..preparing(9, 12) };
+        is_wrong(collapses.prepare_collapse(request).await, &["max_material_tokens"]);
+    }
 }
 
 #[tokio::test]

@@ -2,7 +2,8 @@
 
 use concertina::{
     model::{Overlay, OverlayKind, Seq, SeqRange, StageKind},
-    projection::Written,
+    projection::{Written, share_of},
+    tokens::count_text,
 };
 
 use super::support::{Agent, Look, of_tokens, policy};
@@ -270,16 +271,19 @@ fn a_wider_summary_may_say_its_share_of_what_those_under_it_say() {
             agent.look();
             let made = collapses(&agent);
             for wide in made.iter().filter(|it| !it.covered_overlays.is_empty()) {
+                let words = |it: &Overlay| i64::from(count_text(&it.summary));
                 let under = made.iter().filter(|it| wide.covered_overlays.contains(&it.id));
-                let under: i64 = under.map(|it| it.tokens_after).sum();
-                assert!(wide.tokens_after < under, "{} of {under}", wide.tokens_after);
-                most = most.max(wide.tokens_after);
+                // 120 for what stands around each.
+                let allowed = share_of(under.map(|it| words(it) + 120).sum(), share).max(300);
+                let words = words(wide);
+                assert!(words <= allowed, "{words} of {allowed}");
+                most = most.max(words);
             }
         }
         most
     };
     let (none, some, half) = (widest(0.0), widest(0.3), widest(0.5));
-    assert!(none > 300 && none < 400, "what one of a segment may have: {none}");
+    assert_eq!(none, 300, "what one of a segment may have");
     assert!(none < some && some < half, "{none} {some} {half}");
 }
 

@@ -8,7 +8,7 @@ use super::support::{Agent, Look, message, of_tokens, policy, prose, result, sho
 
 /// Folding alone, on a view whose limit is 10,000 tokens.
 const ALONE: &str = r#"{"stages":["tool_fold","fit"],"window":{"output_reserve_tokens":0},
-    "collapse":{"keep_turns":2}}"#;
+    "collapse":{"keep_turns":2},"tool_fold":{"start_ratio":0.6}}"#;
 
 fn alone() -> Agent {
     let mut agent = Agent::under(policy("default", ALONE), 10_000);

@@ -51,7 +51,7 @@ fn r72_pinned_rounds_stay() {
 
 #[test]
 fn r72_an_original_takes_its_duplicates_along_or_stays() {
-    let patch = r#"{"stages":["dedupe_files","tool_fold","fit"]}"#;
+    let patch = r#"{"stages":["dedupe_files","tool_fold","fit"],"tool_fold":{"start_ratio":0.6}}"#;
     let mut agent = Agent::under(policy("default", patch), 10_000);
     agent.window.reserve = 0;
     agent.user("read it");
