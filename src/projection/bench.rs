@@ -374,13 +374,18 @@ impl Composed {
         })
     }
 
+    /// What is shown for overlays, in order.
+    pub fn notices(&self) -> impl Iterator<Item = &Notice> {
+        self.entries.iter().filter_map(|entry| match entry {
+            Entry::Notice(notice) => Some(notice),
+            Entry::Round(_) => None,
+        })
+    }
+
     /// What is shown for an overlay, where it is the outermost.
     #[must_use]
     pub fn notice_of(&self, overlay: &OverlayId) -> Option<&Notice> {
-        self.entries.iter().find_map(|entry| match entry {
-            Entry::Notice(notice) if notice.overlay == *overlay => Some(notice),
-            Entry::Notice(_) | Entry::Round(_) => None,
-        })
+        self.notices().find(|notice| notice.overlay == *overlay)
     }
 
     /// About how many bytes a rendered request of it has: text as it is, images

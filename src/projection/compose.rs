@@ -39,6 +39,32 @@ pub struct Memo {
     notices: HashMap<OverlayId, (String, Notice)>,
 }
 
+/// About what a composed round holds beside the blocks that it shares with its
+/// rows.
+const ROUND_BYTES: usize = 1024;
+
+impl Memo {
+    /// Forgets what is not shown any more: what is kept follows what the view
+    /// shows, not what it ever showed.
+    pub(crate) fn keep(&mut self, shown: &Composed) {
+        if self.rounds.len() > shown.visible.len() {
+            let visible: HashSet<Seq> = shown.visible.iter().copied().collect();
+            self.rounds.retain(|id, _| visible.contains(id));
+        }
+        if self.notices.len() > shown.hidden.len() {
+            let notices: HashSet<&OverlayId> = shown.notices().map(|it| &it.overlay).collect();
+            self.notices.retain(|id, _| notices.contains(id));
+        }
+    }
+
+    /// About how many bytes it holds.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        let notices = self.notices.values().map(|(summary, _)| 2 * summary.len() + ROUND_BYTES);
+        self.rounds.len() * ROUND_BYTES + notices.sum::<usize>()
+    }
+}
+
 /// Everything that the look of a round depends on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Look {

@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 
 use super::{Composed, History, Lens, Memo, Sight, bench::directly_under, compose::compose};
-use crate::model::{Overlay, OverlayId, Seq, shown::Entry};
+use crate::model::{Overlay, OverlayId, Seq};
 
 /// What comes of an overlay: itself with its sizes, or the tokens of the view
 /// before it and with it, where it would not be smaller.
@@ -81,11 +81,7 @@ impl Pile<'_> {
 
 /// Tokens of what is shown for each overlay.
 fn notices(composed: &Composed) -> HashMap<&OverlayId, i64> {
-    let notices = composed.entries.iter().filter_map(|entry| match entry {
-        Entry::Notice(notice) => Some((&notice.overlay, notice.tokens)),
-        Entry::Round(_) => None,
-    });
-    notices.collect()
+    composed.notices().map(|notice| (&notice.overlay, notice.tokens)).collect()
 }
 
 /// Lays overlays on a view as it stands, whole.

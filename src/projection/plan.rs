@@ -118,6 +118,7 @@ fn can_wait(facts: &Circumstances<'_>) -> bool {
 }
 
 fn planned(bench: Bench<'_>, triggers: Vec<(StageKind, &'static str)>) -> Plan {
+    bench.memo.keep(&bench.composed);
     Plan {
         composed: bench.composed,
         in_force: bench.in_force,

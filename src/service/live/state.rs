@@ -234,6 +234,8 @@ impl State {
             rendered.map(|(_, rendered)| rendered.weight()).sum::<usize>()
                 + view.newest.values().map(Pieces::bytes).sum::<usize>()
                 + view.served.values().map(Served::bytes).sum::<usize>()
+                + view.overlays.iter().map(overlay_weight).sum::<usize>()
+                + view.memo.bytes()
         });
         self.row_bytes + views.sum::<usize>() + 4096
     }
@@ -313,6 +315,14 @@ pub(crate) fn sizes(view: &View, policy: &Policy) -> Sizes {
     Sizes { limit_tokens }
 }
 
+/// What an overlay holds: its words, the rows that it covers, and each piece
+/// that it clears.
+fn overlay_weight(overlay: &Overlay) -> usize {
+    let cleared = overlay.cleared.iter().map(|it| 96 + it.shown_as.len());
+    let ranges = overlay.covered.ranges().len() + overlay.kept.ranges().len();
+    768 + overlay.summary.len() + 16 * ranges + cleared.sum::<usize>()
+}
+
 fn weight(row: &Row) -> usize {
     use crate::model::{BlockKind, ImageSource, ToolOutput};
     let image = |source: &ImageSource| match source {
@@ -343,7 +353,8 @@ fn weight(row: &Row) -> usize {
                 BlockKind::Opaque(opaque) => opaque.json.len(),
             }
     });
-    512 + blocks.sum::<usize>()
+    // What a row is beside its contents: its place in the history, and its look.
+    1536 + blocks.sum::<usize>()
 }
 
 /// The store left a row out.

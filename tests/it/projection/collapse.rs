@@ -302,3 +302,43 @@ fn r19_x13_auto_compact_waits_for_what_collapse_cannot_do_where_it_is_replaced()
     assert_eq!(acts("replaced", 184_000), "below_threshold");
     assert_eq!(acts("replaced", 186_000), "not_available");
 }
+
+#[test]
+fn segments_laid_together_are_what_each_alone_would_be() {
+    // A long history that just came, with files that are read again and again,
+    // so that what one segment hides changes what is shown of others.
+    let mut agent = agent("default", "", 20_000);
+    for nth in 0..400 {
+        agent.user("do the next thing");
+        agent.tool("Read", &format!(r#"{{"file_path":"f{}.rs"}}"#, nth % 7), &of_tokens(120));
+        agent.assistant(&of_tokens(60));
+    }
+    let look = agent.look();
+    let made: Vec<Overlay> =
+        look.added.iter().filter(|it| it.kind == OverlayKind::Collapse).cloned().collect();
+    assert!(made.len() > 20, "{}", made.len());
+    let inner: Vec<&Overlay> = made.iter().filter(|it| it.covered_overlays.is_empty()).collect();
+    assert!(inner.windows(2).all(|it| !it[0].covered.intersects(&it[1].covered)));
+    for overlay in &made {
+        assert!(overlay.tokens_after < overlay.tokens_before, "{overlay:?}");
+    }
+    for pair in inner.windows(2) {
+        assert_eq!(pair[0].tokens_after, pair[1].tokens_before, "one follows on the other");
+    }
+}
+
+#[test]
+fn what_is_kept_of_composing_follows_what_is_shown() {
+    let mut agent = agent("default", "", 20_000);
+    let mut most = 0;
+    for _ in 0..300 {
+        turn(&mut agent, 150);
+        agent.look();
+        most = most.max(agent.memo.bytes());
+    }
+    let shown = agent.look().composed.visible.len();
+    let rows = agent.history.order().len();
+    assert!(shown * 4 < rows, "{shown} of {rows}");
+    assert!(agent.memo.bytes() < 4 * 1024 * (shown + 20), "{} for {shown}", agent.memo.bytes());
+    assert!(most < 1024 * rows, "{most} for {rows}");
+}
