@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Background, Factors, Limits, Live, Result, factors};
+use super::{Background, Factors, InFlight, Limits, Live, Result, factors};
 use crate::{
     clock::{Clock, SystemClock},
     id::{IdSource, UuidSource},
@@ -34,6 +34,8 @@ pub struct Ctx {
     pub summarizer: Arc<dyn Summarizer>,
     /// What is being collapsed in the background.
     pub background: Arc<Background>,
+    /// Requests that take long and are under way.
+    pub in_flight: Arc<InFlight>,
     /// How much a client may send.
     pub limits: Limits,
     /// The preset of a view that names none.
@@ -55,6 +57,7 @@ impl Ctx {
             factors: Arc::default(),
             summarizer: Arc::new(Extractive),
             background: Arc::default(),
+            in_flight: Arc::default(),
             limits: Limits::default(),
             default_preset: "default".to_owned(),
         }

@@ -53,9 +53,6 @@ pub async fn create_collapse(ctx: &Ctx, input: CreateCollapseInput) -> Result<Ov
             input.author.as_bytes(),
         ])
     });
-    if let Some(known) = replay(ctx, &session, &view, request.as_ref()).await? {
-        return Ok(known);
-    }
     let order = Order {
         session,
         view,
@@ -66,6 +63,14 @@ pub async fn create_collapse(ctx: &Ctx, input: CreateCollapseInput) -> Result<Ov
     };
     let ctx = ctx.clone();
     changes::to_the_end(async move {
+        let _turn = match &order.request {
+            Some(request) => Some(ctx.in_flight.turn(&order.session, request).await),
+            None => None,
+        };
+        let request = order.request.as_ref();
+        if let Some(known) = replay(&ctx, &order.session, &order.view, request).await? {
+            return Ok(known);
+        }
         let mut attempt = 1;
         loop {
             match once(&ctx, &order, rows).await {

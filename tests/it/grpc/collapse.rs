@@ -598,3 +598,24 @@ async fn i7_a_summary_at_the_start_counts_as_what_stayed_the_same() {
         assert!(next.stable_prefix_tokens <= first.budget.unwrap().messages, "{format:?}");
     }
 }
+
+#[tokio::test]
+async fn the_same_request_sent_twice_at_once_is_one_collapse_with_one_answer() {
+    let (_server, mut client, collapses) = conversation(20).await;
+    let request = pb::CreateCollapseRequest {
+        session_id: "s".into(),
+        rows: Some(rows(1, 20)),
+        request_id: "once".into(),
+        ..Default::default()
+    };
+    let calls = (0..6).map(|_| {
+        let (mut collapses, request) = (collapses.clone(), request.clone());
+        tokio::spawn(async move { collapses.create_collapse(request).await })
+    });
+    let mut answers = Vec::new();
+    for call in calls.collect::<Vec<_>>() {
+        answers.push(call.await.unwrap().unwrap().into_inner());
+    }
+    assert!(answers.windows(2).all(|it| it[0] == it[1]), "{answers:?}");
+    assert_eq!(context(&mut client).await.overlays.len(), 1);
+}
