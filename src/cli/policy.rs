@@ -181,8 +181,8 @@ mod tests {
     fn every_preset_that_is_printed_can_be_given_again() {
         for name in Presets::embedded().names() {
             let file = Presets::embedded().file(name).expect(name);
-            let again = whole("off", Some(&as_json(file.into()).expect(name))).expect(name);
-            assert_eq!(again, whole(name, None).expect(name), "{name}");
+            let again = whole(name, Some(&as_json(file.into()).expect(name))).expect(name);
+            assert!(again == whole(name, None).expect(name), "{name}");
         }
     }
 }

@@ -38,6 +38,8 @@ fn forks_are_listed_and_keep_their_origin_from_being_deleted() {
     let listed = server.json(&["sessions", "--forks-of", "s"]);
     let ids: Vec<_> = listed.iter().filter_map(|it| it["id"].as_str()).collect();
     assert_eq!(ids, [fork.trim()]);
+    let text = server.run(&["sessions"]);
+    assert!(text.contains("fork of") && text.contains("s, row 4 at revision 2"), "{text}");
     let words = server.refused(&["delete", "s", "--yes"]);
     assert!(words.contains("reason: SESSION_HAS_FORKS"), "{words}");
     assert!(words.contains("hint: `concertina sessions --forks-of SESSION`"), "{words}");
