@@ -104,10 +104,7 @@ const PATCH_FIELD: &str = "overrides_json";
 
 /// A patch as the API takes it: JSON as it is, TOML as the JSON of the same keys.
 pub(super) fn as_json(patch: Vec<u8>) -> Result<Vec<u8>, Usage> {
-    let not_json = match serde_json::from_slice::<&RawValue>(&patch) {
-        Ok(_) => return Ok(patch),
-        Err(error) => error,
-    };
+    let Err(not_json) = serde_json::from_slice::<&RawValue>(&patch) else { return Ok(patch) };
     let text = String::from_utf8_lossy(&patch);
     let toml = toml::from_str::<toml::Table>(&text).map_err(|error| error.to_string());
     let json = toml.and_then(|table| serde_json::to_vec(&table).map_err(|error| error.to_string()));

@@ -250,7 +250,13 @@ fn a_rollback_that_takes_clears_along_tells_which() {
 
 #[test]
 fn only_who_has_a_plan_is_told_of_a_lease() {
-    let server = Server::with_turns(6);
-    let words = server.refused(&["collapse", "s", "12"]);
-    assert!(words.contains("hint: ") && !words.contains("lease"), "{words}");
+    let server = Server::start();
+    server.run(&["create", "s", "--window", "32000"]);
+    for (role, text) in [("user", "Hello."), ("assistant", "Yes?"), ("user", "Go on.")] {
+        server.run(&["append", "s", text, "--role", role]);
+    }
+    let words = server.refused(&["collapse", "s", "1-2"]);
+    assert!(words.contains("reason: SUMMARY_NOT_SMALLER"), "{words}");
+    assert!(words.contains("hint: name a wider range"), "{words}");
+    assert!(!words.contains("lease"), "{words}");
 }

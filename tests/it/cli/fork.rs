@@ -6,6 +6,8 @@ use super::support::{Server, stderr};
 fn a_fork_goes_on_from_a_row_and_leaves_its_origin_as_it_is() {
     let server = Server::with_turns(4);
     assert_eq!(server.run(&["fork", "s", "other", "--seq", "4", "--name", "try"]), "other\n");
+    let listed = server.run(&["sessions"]);
+    assert!(listed.contains("fork of") && listed.contains("s, row 4 at revision 1"), "{listed}");
     server.run(&["append", "other", "Go another way."]);
     let texts = |session: &str| -> Vec<String> {
         let rows = server.json(&["history", session]);
@@ -38,8 +40,6 @@ fn forks_are_listed_and_keep_their_origin_from_being_deleted() {
     let listed = server.json(&["sessions", "--forks-of", "s"]);
     let ids: Vec<_> = listed.iter().filter_map(|it| it["id"].as_str()).collect();
     assert_eq!(ids, [fork.trim()]);
-    let text = server.run(&["sessions"]);
-    assert!(text.contains("fork of") && text.contains("s, row 4 at revision 2"), "{text}");
     let words = server.refused(&["delete", "s", "--yes"]);
     assert!(words.contains("reason: SESSION_HAS_FORKS"), "{words}");
     assert!(words.contains("hint: `concertina sessions --forks-of SESSION`"), "{words}");
