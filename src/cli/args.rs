@@ -8,19 +8,24 @@ use clap::{ArgAction, Args, ValueEnum};
 use super::{Usage, policy};
 use crate::{config::DEFAULT_PORT, proto::v1};
 
+/// Where `--help` tells of what every command takes.
+const GLOBAL: &str = "Global options";
+
 /// What every command takes.
 #[derive(Debug, Args)]
 pub struct Common {
     /// The server to talk to.
     #[arg(long, global = true, value_name = "ADDR", env = "CONCERTINA_SERVER")]
-    #[arg(default_value_t = default_server())]
+    #[arg(default_value_t = default_server(), help_heading = GLOBAL, display_order = 1000)]
     pub server: String,
     /// How data is printed.
     #[arg(long, global = true, value_enum, default_value_t = Output::Text)]
+    #[arg(help_heading = GLOBAL, display_order = 1001)]
     pub output: Output,
     /// No colours; `NO_COLOR` does the same, and so does an output that is no terminal.
     #[arg(long, global = true, env = "NO_COLOR", hide_env = true)]
     #[arg(action = ArgAction::SetTrue, value_parser = any_text_means_yes)]
+    #[arg(help_heading = GLOBAL, display_order = 1002)]
     pub no_color: bool,
 }
 
@@ -98,8 +103,8 @@ pub(super) struct PolicyArgs {
     /// A preset's name; `off` reduces nothing, `concertina policy list` tells them all.
     #[arg(long)]
     pub(super) preset: Option<String>,
-    /// A JSON merge patch over it, or @FILE that holds one.
-    #[arg(long, value_name = "JSON")]
+    /// A merge patch over it, in JSON or TOML, or @FILE that holds one.
+    #[arg(long, value_name = "PATCH")]
     pub(super) policy: Option<String>,
 }
 
@@ -125,7 +130,8 @@ impl PolicyArgs {
     }
 
     fn patch(&self) -> anyhow::Result<Option<Vec<u8>>> {
-        self.policy.as_deref().map(text_or_file).transpose()
+        let Some(argument) = self.policy.as_deref() else { return Ok(None) };
+        Ok(Some(policy::as_json(text_or_file(argument)?)?))
     }
 }
 

@@ -10,6 +10,7 @@ use super::{
     context_view,
     json::{OverlayJson, RangeJson},
     names,
+    remote::Refusal,
     text::{self, thousands},
 };
 use crate::proto::v1;
@@ -67,7 +68,7 @@ enum Action {
         #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(i64).range(1..=900))]
         lease: Option<i64>,
         /// Who; kept on record.
-        #[arg(long, default_value = "")]
+        #[arg(long, default_value = "", hide_default_value = true)]
         author: String,
         /// Asking again with it returns the same plan.
         #[arg(long, value_name = "ID")]
@@ -85,7 +86,7 @@ enum Action {
         #[arg(long, value_name = "REASON")]
         finish_reason: Option<String>,
         /// Who; kept on record.
-        #[arg(long, default_value = "")]
+        #[arg(long, default_value = "", hide_default_value = true)]
         author: String,
     },
     /// Gives the lease back.
@@ -132,11 +133,19 @@ pub(super) async fn run(args: Args, mut remote: Remote, out: &mut Out) -> anyhow
                 finish_reason: finish_reason.unwrap_or_default(),
                 author,
             };
-            let answer = remote.commit_collapse(request).await?;
+            let answer = remote.commit_collapse(request).await.map_err(lease_holds)?;
             committed(&answer.overlay.unwrap_or_default(), answer.revision, out)
         }
         Some(Action::Abandon { session, plan }) => abandon(session, plan, &mut remote, out).await,
     }
+}
+
+/// A plan outlives a summary that was refused.
+fn lease_holds(refusal: Refusal) -> Refusal {
+    const HINT: &str = "a shorter or better summary, or a wider range; a lease of yours holds on";
+    ["SUMMARY_TOO_LONG", "SUMMARY_NOT_SMALLER", "SUMMARY_REJECTED"]
+        .into_iter()
+        .fold(refusal, |refusal, reason| refusal.hinted(reason, HINT))
 }
 
 async fn now(args: Now, remote: &mut Remote, out: &mut Out) -> anyhow::Result<()> {

@@ -5,6 +5,7 @@ use super::{
     args::{Format, ModelArgs, PolicyArgs},
     context_view,
     json::ContextJson,
+    overlay_ref::{self, Place},
 };
 use crate::proto::v1;
 
@@ -25,7 +26,8 @@ pub(super) struct Args {
     #[arg(long, value_name = "REVISION", visible_alias = "at")]
     #[arg(conflicts_with_all = ["model", "window", "reserve", "preset", "policy"])]
     at_revision: Option<i64>,
-    /// Show this overlay opened; may be given several times.
+    /// Show this overlay opened, named by its id, at least 6 characters of its start, or
+    /// its letter in the strip (A, B, …); may be given several times.
     #[arg(long = "expand", value_name = "OVERLAY")]
     expand: Vec<String>,
     #[command(flatten)]
@@ -41,7 +43,12 @@ pub(super) struct Args {
     preview: bool,
 }
 
-pub(super) async fn run(args: Args, mut remote: Remote, out: &mut Out) -> anyhow::Result<()> {
+pub(super) async fn run(mut args: Args, mut remote: Remote, out: &mut Out) -> anyhow::Result<()> {
+    for overlay in &mut args.expand {
+        let place =
+            Place { session: &args.session, view: &args.view, at_revision: args.at_revision };
+        *overlay = overlay_ref::id(overlay, &place, &mut remote).await?;
+    }
     let context = remote.get_context(request(&args)?).await?;
     if out.is_json() {
         out.json(&ContextJson::new(&context))?;

@@ -14,6 +14,8 @@ const SHOWN_MESSAGES: usize = 8;
 const SHOWN_REDUCTIONS: usize = 30;
 const BAR_WIDTH: usize = 40;
 const LINE_WIDTH: usize = 96;
+/// The trigger of stages in a context of an earlier revision.
+const AT_REVISION: &str = "at_revision";
 
 /// The whole view; with `explain` the reductions too.
 pub(super) fn lines(context: &v1::Context, paint: Paint, explain: bool) -> Vec<String> {
@@ -21,12 +23,15 @@ pub(super) fn lines(context: &v1::Context, paint: Paint, explain: bool) -> Vec<S
     if let Some(budget) = &context.budget {
         lines.push(String::new());
         lines.extend(budget_lines(budget, paint));
+        lines.extend(above_limit(budget, &context.stages));
         lines.push(paint.dim(&stable_prefix(context)));
     }
-    section(&mut lines, paint, "Stages", stages(&context.stages));
-    section(&mut lines, paint, "Overlays in force", overlays(&context.overlays));
+    let counted = counted(context.budget.as_ref());
+    let titled = |title: &str| format!("{title}{counted}");
+    section(&mut lines, paint, &titled("Stages"), stages(&context.stages));
+    section(&mut lines, paint, &titled("Overlays in force"), overlays(&context.overlays));
     if explain {
-        section(&mut lines, paint, "Reduced pieces", reductions(&context.reductions));
+        section(&mut lines, paint, &titled("Reduced pieces"), reductions(&context.reductions));
     }
     section(&mut lines, paint, "Mended by the renderer", repairs(&context.repairs));
     let start = rendered::start(context, SHOWN_MESSAGES, LINE_WIDTH);
@@ -40,6 +45,29 @@ fn section(lines: &mut Vec<String>, paint: Paint, title: &str, body: Option<Stri
         lines.push(paint.bold(title));
         lines.extend(body.lines().map(|line| format!("  {line}")));
     }
+}
+
+/// The factor by which a budget's counts differ from those of rows, overlays and
+/// stages; `None` where they do not.
+fn factor(budget: &v1::TokenBudget) -> Option<f64> {
+    let is_one = (budget.calibration - 1.0).abs() < 0.005 || budget.calibration <= 0.0;
+    (!is_one).then_some(budget.calibration)
+}
+
+/// What a title adds where its counts are others than the budget's.
+fn counted(budget: Option<&v1::TokenBudget>) -> String {
+    budget
+        .and_then(factor)
+        .map(|factor| format!(" (tokens as counted, without the ×{factor:.2} of the budget)"))
+        .unwrap_or_default()
+}
+
+/// Where it does not fit: by how much, and why it is shown all the same.
+fn above_limit(budget: &v1::TokenBudget, stages: &[v1::StageReport]) -> Option<String> {
+    let over = budget.fixed + budget.messages - (budget.window - budget.output_reserve);
+    let of_then = stages.iter().any(|stage| stage.trigger == AT_REVISION);
+    let why = if of_then { ": shown as it stood then, no stage runs for it" } else { "" };
+    (over > 0).then(|| format!("{} above the limit{why}", text::count(over, "token")))
 }
 
 fn title(context: &v1::Context, paint: Paint) -> String {
@@ -59,9 +87,11 @@ fn budget_lines(budget: &v1::TokenBudget, paint: Paint) -> Vec<String> {
     let limit = budget.window - budget.output_reserve;
     let bar = by_pressure(paint, budget.pressure, &bar(budget.usage_ratio, BAR_WIDTH));
     let pressure = names::pressure(budget.pressure);
+    let estimated =
+        factor(budget).map(|factor| format!(", estimated ×{factor:.2}")).unwrap_or_default();
     let mut lines = vec![
         format!(
-            "▕{bar}▏ {} of {} tokens · {} · {pressure}",
+            "▕{bar}▏ {} of {} tokens{estimated} · {} · {pressure}",
             thousands(used),
             thousands(limit),
             percent(budget.usage_ratio)
@@ -88,9 +118,11 @@ pub(super) fn stable_prefix(context: &v1::Context) -> String {
     if context.stable_prefix_messages == 0 {
         return "prompt cache: no message is as it was sent last".to_owned();
     }
+    let is_estimated = context.budget.as_ref().and_then(factor).is_some();
+    let counted = if is_estimated { " as counted" } else { "" };
     let tokens = match context.stable_prefix_tokens {
         0 => String::new(),
-        tokens => format!(" ({})", text::count(tokens, "token")),
+        tokens => format!(" ({}{counted})", text::count(tokens, "token")),
     };
     format!(
         "prompt cache: the first {} of {}{tokens} are as they were sent last",
@@ -212,5 +244,50 @@ mod tests {
         };
         let lines = budget_lines(&budget, Paint::OFF);
         assert!(lines[0].ends_with("21,600 of 24,000 tokens · 90 % · warning"), "{}", lines[0]);
+    }
+    #[test]
+    fn counts_that_differ_by_a_factor_are_labelled() {
+        let budget = v1::TokenBudget {
+            window: 24_000,
+            messages: 15_782,
+            calibration: 1.5,
+            ..v1::TokenBudget::default()
+        };
+        let stage = v1::StageReport { stage: "fit".into(), ..v1::StageReport::default() };
+        let mut context = v1::Context {
+            budget: Some(budget),
+            stages: vec![stage],
+            stable_prefix_messages: 2,
+            stable_prefix_tokens: 100,
+            ..v1::Context::default()
+        };
+        let told = lines(&context, Paint::OFF, false).join("\n");
+        for expected in [
+            "15,782 of 24,000 tokens, estimated ×1.50 ·",
+            "Stages (tokens as counted, without the ×1.50 of the budget)\n",
+            "(100 tokens as counted)",
+        ] {
+            assert!(told.contains(expected), "{expected} in:\n{told}");
+        }
+        context.budget.as_mut().expect("it is there").calibration = 1.0;
+        let told = lines(&context, Paint::OFF, false).join("\n");
+        assert!(!told.contains("estimated") && !told.contains("as counted"), "{told}");
+    }
+
+    #[test]
+    fn an_earlier_state_above_the_limit_says_so_and_why() {
+        let budget = v1::TokenBudget {
+            window: 10_000,
+            output_reserve: 2_000,
+            messages: 9_500,
+            ..v1::TokenBudget::default()
+        };
+        let stage = v1::StageReport { trigger: AT_REVISION.into(), ..v1::StageReport::default() };
+        let expected = "1,500 tokens above the limit: shown as it stood then, no stage runs for it";
+        assert_eq!(above_limit(&budget, &[stage]).as_deref(), Some(expected));
+        let now = above_limit(&budget, &[]);
+        assert_eq!(now.as_deref(), Some("1,500 tokens above the limit"));
+        let fits = v1::TokenBudget { messages: 8_000, ..budget };
+        assert_eq!(above_limit(&fits, &[]), None);
     }
 }

@@ -1,14 +1,25 @@
 //! `concertina expand`: what lies under an overlay.
 
-use super::{Out, Remote, args::Format, context_view, history, json, names, text};
+use std::collections::HashMap;
+
+use super::{
+    Out, Remote,
+    args::Format,
+    context_view, history, json, names,
+    overlay_ref::{self, Place},
+    text,
+};
 use crate::proto::v1;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     /// The session.
     session: String,
-    /// The overlay's id.
+    #[arg(help = overlay_ref::HELP)]
     overlay: String,
+    /// The view whose letters are meant; left out: `main`.
+    #[arg(long, value_name = "VIEW", default_value = "", hide_default_value = true)]
+    view: String,
     /// The whole context with it opened instead of the rows alone; a preview.
     #[arg(long, conflicts_with = "full")]
     context: bool,
@@ -20,7 +31,9 @@ pub(super) struct Args {
     full: bool,
 }
 
-pub(super) async fn run(args: Args, mut remote: Remote, out: &mut Out) -> anyhow::Result<()> {
+pub(super) async fn run(mut args: Args, mut remote: Remote, out: &mut Out) -> anyhow::Result<()> {
+    let place = Place { session: &args.session, view: &args.view, at_revision: None };
+    args.overlay = overlay_ref::id(&args.overlay, &place, &mut remote).await?;
     let request = v1::GetOverlayRequest {
         session_id: args.session.clone(),
         overlay_id: args.overlay.clone(),
@@ -30,7 +43,8 @@ pub(super) async fn run(args: Args, mut remote: Remote, out: &mut Out) -> anyhow
         return context(&args, overlay.view, &mut remote, out).await;
     }
     if !out.is_json() {
-        for line in head(&overlay) {
+        let beneath = beneath(&overlay, &mut remote).await?;
+        for line in head(&overlay, &beneath) {
             out.line(line)?;
         }
     }
@@ -68,16 +82,32 @@ async fn context(
     Ok(())
 }
 
+/// What the overlays directly under it are, by their ids.
+async fn beneath(
+    overlay: &v1::Overlay,
+    remote: &mut Remote,
+) -> anyhow::Result<HashMap<String, String>> {
+    if overlay.covered_overlay_ids.is_empty() {
+        return Ok(HashMap::new());
+    }
+    let all = remote.all_overlays(&overlay.session_id, &overlay.view, true).await?;
+    Ok(all.into_iter().map(|it| (it.id.clone(), kind_and_rows(&it))).collect())
+}
+
+/// `collapse of rows 1–9`.
+fn kind_and_rows(overlay: &v1::Overlay) -> String {
+    format!("{} of {}", names::overlay_kind(overlay.kind), context_view::what(overlay))
+}
+
 /// What it is, what is shown in its place, and what else lies under it.
-fn head(overlay: &v1::Overlay) -> Vec<String> {
+fn head(overlay: &v1::Overlay, beneath: &HashMap<String, String>) -> Vec<String> {
     let state = match overlay.rollback_revision {
         0 => format!("in force since revision {}", overlay.commit_revision),
         at => format!("in force from revision {} until {at}", overlay.commit_revision),
     };
     let mut lines = vec![format!(
-        "{} of {} in view {}, {} → {} tokens, {state}",
-        names::overlay_kind(overlay.kind),
-        context_view::what(overlay),
+        "{} in view {}, {} → {} tokens, {state}",
+        kind_and_rows(overlay),
         overlay.view,
         text::thousands(overlay.tokens_before),
         text::thousands(overlay.tokens_after),
@@ -90,7 +120,10 @@ fn head(overlay: &v1::Overlay) -> Vec<String> {
         lines.push(format!("shown in its place, by {by}:"));
         lines.extend(overlay.summary.lines().map(|line| format!("  │ {line}")));
     }
-    lines.extend(overlay.covered_overlay_ids.iter().map(|id| format!("over overlay {id}")));
+    lines.extend(overlay.covered_overlay_ids.iter().map(|id| match beneath.get(id) {
+        Some(what) => format!("over {what}: {id}"),
+        None => format!("over overlay {id}"),
+    }));
     lines.push("under it:".to_owned());
     lines.iter().map(|line| super::out::harmless(line).into_owned()).collect()
 }
@@ -114,14 +147,15 @@ mod tests {
             commit_revision: 12,
             ..v1::Overlay::default()
         };
+        let beneath = HashMap::from([("inner".to_owned(), "snip of rows 2–3".to_owned())]);
         expect_test::expect![[r"
             collapse of rows 1–9 in view main, 2,000 → 900 tokens, in force since revision 12
             kept in full: row 5
             shown in its place, by extractive:
               │ Turns 1-2:
               │ the tide
-            over overlay inner
+            over snip of rows 2–3: inner
             under it:"]]
-        .assert_eq(&head(&overlay).join("\n"));
+        .assert_eq(&head(&overlay, &beneath).join("\n"));
     }
 }

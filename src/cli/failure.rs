@@ -56,7 +56,7 @@ fn tell_refusal(refusal: &Refusal, out: &mut Out) {
     for (key, value) in refusal.metadata.iter().chain(&refusal.fields) {
         out.say(&format!("  {key}: {value}"));
     }
-    if let Some(hint) = hint(refusal) {
+    if let Some(hint) = refusal.hint.or_else(|| hint(refusal)) {
         out.problem("hint", hint);
     }
 }
@@ -90,7 +90,7 @@ fn hint(refusal: &Refusal) -> Option<&'static str> {
             "`concertina overlays SESSION` shows what is covered; other rows can be named"
         }
         "SUMMARY_TOO_LONG" | "SUMMARY_NOT_SMALLER" | "SUMMARY_REJECTED" => {
-            "a shorter or better summary, or a wider range; a lease of yours holds on"
+            "name a wider range: the summary of so little is hardly smaller than it"
         }
         "PIN_TOO_LARGE" => "pin fewer rows, or give the view a larger window",
         "SESSION_HAS_FORKS" => "`concertina sessions --forks-of SESSION` lists them",

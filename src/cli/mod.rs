@@ -30,6 +30,7 @@ mod json;
 mod local;
 mod names;
 mod out;
+mod overlay_ref;
 mod overlays;
 mod pin;
 mod policy;

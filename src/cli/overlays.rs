@@ -1,6 +1,8 @@
 //! `concertina overlays`: a view as a strip, and what is cleared, hidden or
 //! folded in it.
 
+mod listing;
+
 use std::collections::HashMap;
 
 use super::{
@@ -12,6 +14,8 @@ use super::{
     text,
 };
 use crate::proto::v1;
+pub(super) use listing::Depth;
+use listing::Listing;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
@@ -20,6 +24,9 @@ pub(super) struct Args {
     /// Which view of it.
     #[arg(long, default_value = "main")]
     view: String,
+    /// What lies beneath the folds too, each indented under its cover.
+    #[arg(long)]
+    nested: bool,
     /// Those that were rolled back too.
     #[arg(long)]
     all: bool,
@@ -44,7 +51,12 @@ pub(super) async fn run(args: Args, mut remote: Remote, out: &mut Out) -> anyhow
         return Ok(());
     }
     out.line("")?;
-    out.line(table(&overlays, args.all))?;
+    let depth = if args.nested { Depth::Nested } else { Depth::Shown };
+    let (table, beneath) = table(&overlays, depth);
+    out.line(table)?;
+    if beneath > 0 {
+        out.line(format!("{beneath} more beneath them (--nested shows them)"))?;
+    }
     Ok(())
 }
 
@@ -106,37 +118,51 @@ async fn turn_of(session: &str, seq: i64, remote: &mut Remote) -> anyhow::Result
     Ok(row.and_then(|row| row.message).map(|message| message.turn))
 }
 
-/// One row per overlay, by the letters of the strip; with `all` the revision
-/// from which it is out of force.
-pub(super) fn table(overlays: &[v1::Overlay], all: bool) -> String {
-    let in_force: Vec<_> =
-        overlays.iter().filter(|overlay| overlay.rollback_revision == 0).cloned().collect();
+/// One row per overlay, by the letters of the strip, and how many of those in
+/// force are left out. Those that were rolled back come last, with the revision
+/// from which they are out of force.
+pub(super) fn table(overlays: &[v1::Overlay], depth: Depth) -> (String, usize) {
+    let (in_force, gone): (Vec<_>, Vec<_>) =
+        overlays.iter().cloned().partition(|overlay| overlay.rollback_revision == 0);
     let marks = strip::marks(&in_force);
-    let row = |overlay: &v1::Overlay| {
-        [
-            marks.get(overlay.id.as_str()).cloned().unwrap_or_else(|| "–".to_owned()),
-            overlay.id.clone(),
-            names::overlay_kind(overlay.kind),
-            context_view::by(overlay),
-            covers(overlay),
-            text::thousands(overlay.tokens_before),
-            text::thousands(overlay.tokens_after),
-        ]
-    };
-    if !all {
+    let listing = Listing::new(&in_force, depth);
+    let mut rows: Vec<_> = listing
+        .lines
+        .iter()
+        .map(|line| {
+            let mark = marks.get(line.overlay.id.as_str()).map_or("", String::as_str);
+            row(format!("{}{mark}", "  ".repeat(line.depth)), line.overlay)
+        })
+        .collect();
+    rows.extend(gone.iter().map(|overlay| row("–".to_owned(), overlay)));
+    let table = if gone.is_empty() {
         let header = ["", "id", "kind", "by", "*rows", "#before", "#after"];
-        return text::table(header, overlays.iter().map(row).collect());
-    }
-    let with_end = |overlay: &v1::Overlay| {
-        let [mark, id, kind, by, what, before, after] = row(overlay);
-        let end = match overlay.rollback_revision {
-            0 => String::new(),
-            at => at.to_string(),
+        let without_end = |[mark, id, kind, by, what, before, after, _]: [String; 8]| {
+            [mark, id, kind, by, what, before, after]
         };
-        [mark, id, kind, by, what, before, after, end]
+        text::table(header, rows.into_iter().map(without_end).collect())
+    } else {
+        let header = ["", "id", "kind", "by", "*rows", "#before", "#after", "#until"];
+        text::table(header, rows)
     };
-    let header = ["", "id", "kind", "by", "*rows", "#before", "#after", "#until"];
-    text::table(header, overlays.iter().map(with_end).collect())
+    (table, listing.beneath)
+}
+
+fn row(mark: String, overlay: &v1::Overlay) -> [String; 8] {
+    let end = match overlay.rollback_revision {
+        0 => String::new(),
+        at => at.to_string(),
+    };
+    [
+        mark,
+        overlay.id.clone(),
+        names::overlay_kind(overlay.kind),
+        context_view::by(overlay),
+        covers(overlay),
+        text::thousands(overlay.tokens_before),
+        text::thousands(overlay.tokens_after),
+        end,
+    ]
 }
 
 /// Rows of what folds or hides them, pieces of what is cleared.

@@ -166,6 +166,18 @@ pub(super) struct Refusal {
     pub(super) metadata: Vec<(String, String)>,
     /// Which fields were wrong, and how.
     pub(super) fields: Vec<(String, String)>,
+    /// What to do, where what was asked for makes it another thing than usual.
+    pub(super) hint: Option<&'static str>,
+}
+
+impl Refusal {
+    /// With a hint of its own, where it is for that reason.
+    pub(super) fn hinted(mut self, reason: &str, hint: &'static str) -> Self {
+        if self.reason == reason {
+            self.hint = Some(hint);
+        }
+        self
+    }
 }
 
 impl From<Status> for Refusal {
@@ -183,6 +195,7 @@ impl From<Status> for Refusal {
             message: describe(&status),
             metadata,
             fields: fields.collect(),
+            hint: None,
         }
     }
 }

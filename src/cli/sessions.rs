@@ -30,9 +30,7 @@ pub(super) async fn run(args: Args, mut remote: Remote, out: &mut Out) -> anyhow
         out.say("no sessions");
         return Ok(());
     }
-    let rows = sessions.iter().map(row).collect();
-    let table = text::table(["session", "*name", "#messages", "#revision", "changed"], rows);
-    out.line(table)?;
+    out.line(table(&sessions))?;
     Ok(())
 }
 
@@ -58,6 +56,28 @@ async fn list(args: &Args, remote: &mut Remote) -> anyhow::Result<Vec<v1::Sessio
     Ok(sessions)
 }
 
+/// Origins have a column where there are any.
+fn table(sessions: &[v1::Session]) -> String {
+    if sessions.iter().all(|session| session.fork_origin.is_none()) {
+        let rows = sessions.iter().map(row).collect();
+        return text::table(["session", "*name", "#messages", "#revision", "changed"], rows);
+    }
+    let with_origin = |session: &v1::Session| {
+        let [id, name, messages, revision, changed] = row(session);
+        [id, name, messages, revision, changed, origin(session)]
+    };
+    let rows = sessions.iter().map(with_origin).collect();
+    text::table(["session", "*name", "#messages", "#revision", "changed", "*fork of"], rows)
+}
+
+/// `tides, row 32 at revision 8`.
+fn origin(session: &v1::Session) -> String {
+    let told = |origin: &v1::ForkOrigin| {
+        format!("{}, row {} at revision {}", origin.session_id, origin.seq, origin.revision)
+    };
+    session.fork_origin.as_ref().map(told).unwrap_or_default()
+}
+
 fn row(session: &v1::Session) -> [String; 5] {
     [
         session.id.clone(),
@@ -66,4 +86,26 @@ fn row(session: &v1::Session) -> [String; 5] {
         text::thousands(session.revision),
         names::time(session.update_time.as_ref()),
     ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_fork_is_told_with_its_origin() {
+        let session = |id: &str, fork_origin| v1::Session {
+            id: id.into(),
+            next_seq: 33,
+            revision: 4,
+            fork_origin,
+            ..v1::Session::default()
+        };
+        let origin = v1::ForkOrigin { session_id: "tides".into(), seq: 32, revision: 8 };
+        let told = table(&[session("what-if", Some(origin)), session("tides", None)]);
+        let lines: Vec<_> = told.lines().map(str::trim_end).collect();
+        assert!(lines[0].ends_with("changed  fork of"), "{told}");
+        assert!(lines[1].ends_with("tides, row 32 at revision 8"), "{told}");
+        assert!(!table(&[session("tides", None)]).contains("fork of"));
+    }
 }

@@ -11,7 +11,7 @@ use std::collections::HashMap;
 use super::{names, out::Paint};
 use crate::proto::v1::{self, overlay::Kind};
 use cells::Cells;
-use pieces::{Piece, Sort, pieces};
+use pieces::{Piece, Sort, pieces, pinned_beneath};
 
 const WIDTH: usize = 96;
 
@@ -31,6 +31,8 @@ pub(super) struct Strip<'a> {
 struct Fold<'a> {
     overlay: &'a v1::Overlay,
     mark: String,
+    /// Somebody pinned a row beneath it; that keeps, but does not open.
+    holds_pinned: bool,
 }
 
 /// Says whether an overlay hides or replaces whole rows.
@@ -50,18 +52,73 @@ pub(super) fn outermost(overlays: &[v1::Overlay]) -> Vec<&v1::Overlay> {
     outermost
 }
 
-/// While they are in force they are disjoint or nested.
+/// While they are in force they are disjoint or nested; of two that cover the
+/// same rows the newer lies outside.
 fn lies_under(inner: &v1::Overlay, outer: &v1::Overlay) -> bool {
+    let size = |overlay: &v1::Overlay| (overlay.covered_messages, overlay.commit_revision);
     inner.id != outer.id
-        && outer.covered_messages > inner.covered_messages
+        && size(outer) > size(inner)
         && names::holds(&outer.covered, first_row(inner))
 }
 
-fn first_row(overlay: &v1::Overlay) -> i64 {
-    overlay.covered.first().map_or(0, |range| range.first_seq)
+/// The first row that an overlay hides or shows shorter.
+pub(super) fn first_row(overlay: &v1::Overlay) -> i64 {
+    if is_range(overlay) {
+        overlay.covered.first().map_or(0, |range| range.first_seq)
+    } else {
+        cleared_rows(overlay).into_iter().min().unwrap_or_default()
+    }
 }
 
-/// How a table names what the strip shows: `A`, `in A`, `▒`; by overlay id.
+/// The overlays of a range under which all of this one lies, outermost first.
+pub(super) fn covers<'a>(
+    in_force: &'a [v1::Overlay],
+    overlay: &v1::Overlay,
+) -> Vec<&'a v1::Overlay> {
+    let rows = if is_range(overlay) { vec![] } else { cleared_rows(overlay) };
+    let is_over = |other: &&v1::Overlay| {
+        if is_range(overlay) {
+            lies_under(overlay, other)
+        } else {
+            !rows.is_empty() && rows.iter().all(|seq| hides(other, *seq))
+        }
+    };
+    let mut covers: Vec<_> = in_force.iter().filter(|it| is_range(it)).filter(is_over).collect();
+    covers.sort_by_key(|it| std::cmp::Reverse((it.covered_messages, it.commit_revision)));
+    covers
+}
+
+/// Says whether the view shows something of an overlay: its block, or a piece
+/// that is cleared where nothing folds it.
+pub(super) fn is_seen(in_force: &[v1::Overlay], overlay: &v1::Overlay) -> bool {
+    if is_range(overlay) {
+        return covers(in_force, overlay).is_empty();
+    }
+    let rows = cleared_rows(overlay);
+    rows.iter().any(|seq| !in_force.iter().any(|it| hides(it, *seq)))
+}
+
+/// Says whether an overlay keeps a row from being shown as it is.
+pub(super) fn hides(overlay: &v1::Overlay, seq: i64) -> bool {
+    is_range(overlay) && names::holds(&overlay.covered, seq) && !names::holds(&overlay.kept, seq)
+}
+
+/// Says whether a clear shows something shorter that a range overlay covered.
+pub(super) fn reaches_into(clear: &v1::Overlay, range: &v1::Overlay) -> bool {
+    cleared_rows(clear).into_iter().any(|seq| hides(range, seq))
+}
+
+/// The rows of which a clear shows something shorter.
+fn cleared_rows(clear: &v1::Overlay) -> Vec<i64> {
+    // The pieces are left out of an answer that they would make too large.
+    if clear.cleared.is_empty() {
+        return clear.covered.iter().flat_map(|it| it.first_seq..=it.last_seq).collect();
+    }
+    clear.cleared.iter().filter_map(|it| it.content).map(|content| content.seq).collect()
+}
+
+/// How a table names what the strip shows: `A`, `in A`, `across A–C`, `▒`; by
+/// overlay id.
 pub(super) fn marks(overlays: &[v1::Overlay]) -> HashMap<&str, String> {
     let folds = folds(overlays);
     let mark = |overlay: &v1::Overlay| {
@@ -78,32 +135,33 @@ pub(super) fn marks(overlays: &[v1::Overlay]) -> HashMap<&str, String> {
     overlays.iter().map(|overlay| (overlay.id.as_str(), mark(overlay))).collect()
 }
 
-/// The sign of what is seen of it; or the first block in which it lies, where
-/// nothing is.
+/// The sign of what is seen of it; where nothing is, the blocks that it lies in.
 fn mark_of_clear(clear: &v1::Overlay, folds: &[Fold<'_>]) -> String {
-    let mut outer = None;
-    for seq in clear.cleared.iter().filter_map(|it| it.content).map(|content| content.seq) {
-        match folds.iter().find(|fold| fold.hides(seq)) {
-            Some(fold) => outer = outer.or(Some(fold)),
+    let mut reached = vec![false; folds.len()];
+    for seq in cleared_rows(clear) {
+        match folds.iter().position(|fold| hides(fold.overlay, seq)) {
+            Some(at) => reached[at] = true,
             None => return Sort::Shorter.glyph().to_string(),
         }
     }
-    outer.map_or_else(String::new, |fold| format!("in {}", fold.mark))
+    let at = |found: Option<usize>| found.map_or("", |at| folds[at].mark.as_str());
+    let first = at(reached.iter().position(|it| *it));
+    let last = at(reached.iter().rposition(|it| *it));
+    if first == last { format!("in {first}") } else { format!("across {first}–{last}") }
 }
 
-impl Fold<'_> {
-    fn hides(&self, seq: i64) -> bool {
-        names::holds(&self.overlay.covered, seq) && !names::holds(&self.overlay.kept, seq)
-    }
+/// The overlay in force that goes by a letter of the strip.
+pub(super) fn by_mark<'a>(in_force: &'a [v1::Overlay], mark: &str) -> Option<&'a v1::Overlay> {
+    folds(in_force).into_iter().find(|fold| fold.mark == mark).map(|fold| fold.overlay)
 }
 
 fn folds(overlays: &[v1::Overlay]) -> Vec<Fold<'_>> {
-    let marked = |(at, overlay)| Fold { overlay, mark: letters(at) };
+    let marked = |(at, overlay)| Fold { overlay, mark: letters(at), holds_pinned: false };
     outermost(overlays).into_iter().enumerate().map(marked).collect()
 }
 
 /// A, B, … Z, AA, AB, …
-fn letters(mut number: usize) -> String {
+pub(super) fn letters(mut number: usize) -> String {
     let mut letters = Vec::new();
     loop {
         letters.push(char::from(b"ABCDEFGHIJKLMNOPQRSTUVWXYZ"[number % 26]));
@@ -118,17 +176,29 @@ fn letters(mut number: usize) -> String {
 
 /// The strip, its scale above and what its signs mean below.
 pub(super) fn lines(strip: &Strip<'_>, paint: Paint) -> Vec<String> {
-    let folds = folds(strip.overlays);
+    let mut folds = folds(strip.overlays);
+    for (fold, holds) in pinned_beneath(strip, &folds).into_iter().enumerate() {
+        folds[fold].holds_pinned = holds;
+    }
     let pieces = pieces(strip, &folds);
     let cells = Cells::new(&pieces, &folds, strip.turns);
-    let scale = match cells.most_rows {
-        1 => "one sign a row".to_owned(),
-        many => format!("a sign is up to {many} rows"),
-    };
-    let mut lines = vec![paint.dim(&format!("rows 1–{}, {scale}", strip.newest))];
+    let mut lines = vec![paint.dim(&scale(strip, &folds, cells.most_rows))];
     lines.extend(cells.lines(paint));
     lines.push(paint.dim(&legend(&pieces, &folds)));
     lines
+}
+
+/// How many rows a sign stands for: a block has as many signs as its words need.
+fn scale(strip: &Strip<'_>, folds: &[Fold<'_>], most_rows: usize) -> String {
+    let rows = format!("rows 1–{}", strip.newest);
+    match (folds.is_empty(), most_rows) {
+        (true, 1) => format!("{rows}, one sign a row"),
+        (true, many) => format!("{rows}, a sign is up to {many} rows"),
+        (false, 1) => format!("{rows}: a fold is one block, outside it one sign a row"),
+        (false, many) => {
+            format!("{rows}: a fold is one block, outside it a sign is up to {many} rows")
+        }
+    }
 }
 
 /// Only of what is there.
@@ -141,7 +211,7 @@ fn legend(pieces: &[Piece], folds: &[Fold<'_>]) -> String {
         (is_folded(false), "[ ] folded into a text"),
         (is_folded(true), "‹ › hidden"),
         (has(Sort::Kept), "◆ kept"),
-        (has(Sort::Pinned), "▲ pinned"),
+        (has(Sort::Pinned) || folds.iter().any(|it| it.holds_pinned), "▲ pinned"),
     ];
     let there: Vec<_> = words.iter().filter(|(is, _)| *is).map(|(_, words)| *words).collect();
     there.join("   ")
@@ -205,23 +275,23 @@ mod tests {
             &[pin(range(25, 25))],
             30,
             &expect![[r"
-            rows 1–30, one sign a row
+            rows 1–30: a fold is one block, outside it one sign a row
             [A turns 1–4]◆◆██‹B turn 5›█▒██▲█████
             █ shown   ▒ cleared   [ ] folded into a text   ‹ › hidden   ◆ kept   ▲ pinned"]],
         );
     }
 
     #[test]
-    fn a_row_that_was_pinned_under_an_overlay_stays_folded() {
+    fn a_row_that_is_pinned_under_a_fold_stays_folded_and_marks_it() {
         let overlays = [fold("x", Kind::Collapse, &[range(1, 4)])];
         check(
             &overlays,
             &[pin(range(2, 2))],
             6,
             &expect![[r"
-            rows 1–6, one sign a row
-            [A rows 1–4]██
-            █ shown   [ ] folded into a text"]],
+            rows 1–6: a fold is one block, outside it one sign a row
+            [A rows 1–4 ▲]██
+            █ shown   [ ] folded into a text   ▲ pinned"]],
         );
     }
 
@@ -233,7 +303,7 @@ mod tests {
             &[pin(range(700, 700))],
             1_000,
             &expect![[r"
-                rows 1–1000, a sign is up to 8 rows
+                rows 1–1000: a fold is one block, outside it a sign is up to 8 rows
                 [A turns 1–4]█████████████████████████████████████████▲█████████████████████████████████████████
                 █ shown   [ ] folded into a text   ▲ pinned"]],
         );
@@ -251,7 +321,7 @@ mod tests {
             &[],
             90,
             &expect![[r"
-            rows 1–90, one sign a row
+            rows 1–90: a fold is one block, outside it one sign a row
             [A]█[B]█[C]█[D]█[E]█[F]█[G]█[H]███████████
             █ shown   [ ] folded into a text"]],
         );
@@ -260,7 +330,7 @@ mod tests {
             &[],
             400,
             &expect![[r"
-            rows 1–400, one sign a row
+            rows 1–400: a fold is one block, outside it one sign a row
             [A]█[B]█[C]█[D]█[E]█[F]█[G]█[H]█[I]█[J]█[K]█[L]█[M]█[N]█[O]█[P]█[Q]█[R]█[S]█[T]█[U]█[V]█[W]█[X]█
             [Y]█[Z]█[AA]█[AB]█[AC]█[AD]█[AE]█[AF]█[AG]█[AH]█[AI]█[AJ]█[AK]█[AL]█[AM]█[AN]█
             █ shown   [ ] folded into a text"]],
@@ -283,6 +353,33 @@ mod tests {
     }
 
     #[test]
+    fn a_clear_is_in_a_block_only_where_all_of_it_is() {
+        let mut across = clear(2);
+        across.cleared.extend(clear(11).cleared);
+        let mut seen = clear(3);
+        seen.cleared.extend(clear(20).cleared);
+        let overlays = [
+            fold("one", Kind::Collapse, &[range(1, 10)]),
+            fold("two", Kind::Snip, &[range(11, 12)]),
+            across,
+            seen,
+        ];
+        let marks = marks(&overlays);
+        assert_eq!([&marks["clear 2"], &marks["clear 3"]], ["across A–B", "▒"]);
+    }
+
+    #[test]
+    fn a_block_is_found_by_its_letter() {
+        let overlays = [
+            fold("inner", Kind::Collapse, &[range(13, 16)]),
+            fold("outer", Kind::Collapse, &[range(11, 20)]),
+            fold("first", Kind::Snip, &[range(1, 10)]),
+        ];
+        let found = |mark| by_mark(&overlays, mark).map(|it| it.id.as_str());
+        assert_eq!([found("A"), found("B"), found("C")], [Some("first"), Some("outer"), None]);
+    }
+
+    #[test]
     fn letters_go_on_after_z() {
         assert_eq!([0, 25, 26, 27, 701, 702].map(letters), ["A", "Z", "AA", "AB", "ZZ", "AAA"]);
     }
@@ -295,7 +392,7 @@ mod tests {
             &[pin(range(i64::MIN + 1, 9))],
             2,
             &expect![[r"
-            rows 1–2, one sign a row
+            rows 1–2: a fold is one block, outside it one sign a row
             ▲▲
             ‹ › hidden   ▲ pinned"]],
         );

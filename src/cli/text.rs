@@ -107,7 +107,7 @@ pub(super) fn table<const N: usize>(header: [&str; N], rows: Vec<[String; N]>) -
 }
 
 /// What an ordinary terminal shows without folding.
-const TABLE_WIDTH: u16 = 98;
+const TABLE_WIDTH: u16 = 100;
 
 #[cfg(test)]
 mod tests {

@@ -35,7 +35,7 @@ enum Action {
         #[command(flatten)]
         policy: PolicyArgs,
         /// Who; kept on record.
-        #[arg(long, default_value = "")]
+        #[arg(long, default_value = "", hide_default_value = true)]
         author: String,
     },
     /// Deletes a view, any but `main`; the rows stay.

@@ -7,7 +7,7 @@ use crate::{
     cli::{
         names,
         out::Out,
-        overlays,
+        overlays::{self, Depth},
         remote::{Refusal, Remote},
         text::{self, excerpt, thousands},
     },
@@ -29,7 +29,11 @@ pub(super) async fn strip(
     let mut lines = overlays::strip(&session.id, "main", &overlays, remote, out.paint()).await?;
     if !overlays.is_empty() {
         lines.push(String::new());
-        lines.push(overlays::table(&overlays, false));
+        let (table, beneath) = overlays::table(&overlays, Depth::Shown);
+        lines.push(table);
+        if beneath > 0 {
+            lines.push(format!("{beneath} more beneath them"));
+        }
     }
     section("The view as a strip", &lines.join("\n"), out)
 }

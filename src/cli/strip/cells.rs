@@ -106,7 +106,13 @@ fn long_label(fold: &Fold<'_>, turns: &HashMap<String, (i64, i64)>) -> String {
 }
 
 fn bracketed(fold: &Fold<'_>, words: &str) -> String {
-    if fold.overlay.summary.is_empty() { format!("‹{words}›") } else { format!("[{words}]") }
+    let pinned =
+        if fold.holds_pinned { format!(" {}", Sort::Pinned.glyph()) } else { String::new() };
+    if fold.overlay.summary.is_empty() {
+        format!("‹{words}{pinned}›")
+    } else {
+        format!("[{words}{pinned}]")
+    }
 }
 
 fn painted(cells: &[Cell], paint: Paint) -> String {

@@ -87,6 +87,20 @@ fn sorts(strip: &Strip<'_>, folds: &[Fold<'_>]) -> Vec<Sort> {
     sorts
 }
 
+/// Of which blocks a row beneath is pinned.
+pub(super) fn pinned_beneath(strip: &Strip<'_>, folds: &[Fold<'_>]) -> Vec<bool> {
+    let mut folded = folded(strip, folds);
+    let mut pinned = vec![false; folds.len()];
+    for range in strip.pins.iter().filter_map(|pin| pin.rows.as_ref()) {
+        each(&mut folded, range, |fold| {
+            if let Some(fold) = fold {
+                pinned[*fold] = true;
+            }
+        });
+    }
+    pinned
+}
+
 fn rows<T: Clone>(strip: &Strip<'_>, each: T) -> Vec<T> {
     vec![each; usize::try_from(strip.newest).unwrap_or(0)]
 }

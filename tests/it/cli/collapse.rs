@@ -219,3 +219,44 @@ fn a_rollback_tells_what_covers_the_rows_still() {
     assert_eq!(done["hidden_by_overlay_id"], outer);
     assert_eq!(server.json(&["overlays", "s"]).len(), 1);
 }
+
+#[test]
+fn a_rollback_whose_pin_would_be_too_large_says_how_to_go_on() {
+    let server = Server::with_turns(8);
+    server.run(&["views", "set", "s", "main", "--window", "1400", "--reserve", "100"]);
+    let id = server.collapsed("1-8");
+    let words = server.refused(&["rollback", "s", &id, "--pin"]);
+    assert!(words.contains("reason: PIN_TOO_LARGE"), "{words}");
+    assert!(words.contains("hint: roll back without `--pin`, then `concertina pin"), "{words}");
+    server.run(&["rollback", "s", &id]);
+}
+
+#[test]
+fn a_rollback_that_takes_clears_along_tells_which() {
+    let server = Server::start();
+    server.run(&["import", "demo/session.jsonl", "--session", "s", "--window", "16000"]);
+    server.run(&["context", "s"]);
+    let clears = server.json(&["overlays", "s"]).into_iter().filter(|it| it["kind"] == "clear");
+    let ids: Vec<_> = clears.map(|it| it["id"].clone()).collect();
+    let text = server.run(&["rollback", "s", "A", "--clears-too"]);
+    assert!(text.contains("\nno clear lay wholly inside\n2 clears reach beyond it"), "{text}");
+    let done = server.json(&["rollback", "s", "A", "--clears-too"]).remove(0);
+    let staying = done["staying_clear_ids"].as_array().expect("a list");
+    assert!(staying.iter().all(|id| ids.contains(id)) && !staying.is_empty(), "{done}");
+    assert_eq!(done["rolled_back_clear_ids"], serde_json::json!([]));
+    let without = server.json(&["rollback", "s", "A"]).remove(0);
+    assert!(without.get("staying_clear_ids").is_none(), "{without}");
+}
+
+#[test]
+fn only_who_has_a_plan_is_told_of_a_lease() {
+    let server = Server::start();
+    server.run(&["create", "s", "--window", "32000"]);
+    for (role, text) in [("user", "Hello."), ("assistant", "Yes?"), ("user", "Go on.")] {
+        server.run(&["append", "s", text, "--role", role]);
+    }
+    let words = server.refused(&["collapse", "s", "1-2"]);
+    assert!(words.contains("reason: SUMMARY_NOT_SMALLER"), "{words}");
+    assert!(words.contains("hint: name a wider range"), "{words}");
+    assert!(!words.contains("lease"), "{words}");
+}

@@ -41,6 +41,10 @@ fn every_command_has_help_on_standard_output() {
         let help = concertina(&[command, "--help"]).assert().success();
         assert!(stdout(&help).contains("Usage: concertina"), "{command}");
         assert_eq!(stderr(&help), "", "{command}");
+        let help = stdout(&help);
+        let global = help.find("\nGlobal options:").expect(command);
+        assert!(help.find("--server").expect(command) > global, "{command}");
+        assert!(!help.contains(r#"[default: ""]"#), "{command}: {help}");
     }
 }
 
@@ -102,6 +106,29 @@ fn the_context_for_people_shows_budget_stages_and_messages() {
         assert!(text.contains(expected), "{expected} in:\n{text}");
     }
     assert!(!text.contains('\u{1b}'), "no colours where there is no terminal");
+}
+
+#[test]
+fn arguments_of_calls_keep_their_order() {
+    let server = Server::start();
+    server.run(&["create", "s", "--window", "32000"]);
+    server.run(&["append", "s", "Look."]);
+    let call = r#"[{"role":"assistant","content":[{"type":"tool_use","id":"c","name":"edit","input":{"path":"a","by":1}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"c","content":"done"}]}]"#;
+    server.run(&["append", "s", call, "--payload-format", "anthropic"]);
+    for command in ["context", "history"] {
+        let text = server.run(&[command, "s"]);
+        assert!(text.contains(r#"⇒ edit {"path":"a","by":1}"#), "{text}");
+    }
+}
+
+#[test]
+fn counts_that_a_factor_estimates_are_labelled() {
+    let server = Server::start();
+    server.run(&["create", "s", "--model", "claude-sonnet-4-5"]);
+    server.run(&["append", "s", "When is high water?"]);
+    let text = server.run(&["context", "s"]);
+    assert!(text.contains(" tokens, estimated ×1."), "{text}");
+    assert!(text.contains("Stages (tokens as counted, without the ×1."), "{text}");
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use concertina::{policies::Presets, proto::v1::ErrorReason};
 use serde_json::Value;
 
-use super::support::Server;
+use super::support::{Server, anonymous};
 
 const ERRORS: &str = include_str!("../../../docs/errors.md");
 const POLICIES: &str = include_str!("../../../docs/policies.md");
@@ -58,29 +58,51 @@ fn the_readme_names_the_two_commands_and_every_method_that_is_built() {
     }
 }
 
-/// Each as a user would type it, ids filled in from what was printed before.
+/// The commands between two headings of a document, without their remarks.
+fn commands<'a>(document: &'a str, from: &str, to: &str) -> impl Iterator<Item = &'a str> {
+    let start = document.find(from).expect(from);
+    let end = start + document[start..].find(to).expect(to);
+    document[start..end].lines().filter(|line| line.starts_with("concertina "))
+}
+
+#[test]
+fn the_readmes_first_session_runs_as_it_stands() {
+    let server = Server::start();
+    let told: Vec<_> = commands(README, "### With the command line", "### With grpcurl").collect();
+    assert!(told.len() > 10, "{told:?}");
+    for line in told {
+        server.shell(line);
+    }
+}
+
+#[test]
+fn the_commands_on_policies_run_as_they_stand() {
+    let server = Server::start();
+    let told: Vec<_> = commands(POLICIES, "# Policies", "## Presets").collect();
+    assert!(told.len() > 6, "{told:?}");
+    for line in told {
+        server.shell(line);
+    }
+}
+
+/// Each as a user would type it from top to bottom, with the ids that the
+/// command before printed.
 #[test]
 fn the_readmes_commands_on_collapse_run_as_they_stand() {
-    let start = README.find("## Context Collapse").expect("the section");
-    let end = README.find("## Point an agent").expect("the section after it");
-    let lines = README[start..end].lines().filter(|line| line.starts_with("concertina "));
     let server = Server::start();
-    let (mut plan, mut told) = (String::new(), 0);
-    for line in lines {
-        let id = |listing: &str| {
-            let listed = server.json(&[listing, "tides"]);
-            let folded = listed.iter().rfind(|it| it["kind"] != "clear").expect(line);
-            folded["id"].as_str().expect("an id").to_owned()
-        };
-        let mut line = line.replace("PLAN", &plan);
-        for (word, listing) in [("OVERLAY", "overlays"), ("PIN", "pins")] {
-            if line.contains(word) {
-                line = line.replace(word, &id(listing));
-            }
-        }
-        let printed = server.shell(&line);
+    let (mut plan, mut pin, mut told) = (String::new(), String::new(), 0);
+    for line in commands(README, "## Context Collapse", "## Point an agent") {
+        let printed = server.shell(&line.replace("PLAN", &plan).replace("PIN", &pin));
         if let Some(made) = printed.strip_prefix("plan ") {
             plan = made.lines().next().expect("a line").to_owned();
+        }
+        if printed.starts_with("pinned ") {
+            let id = printed.split_whitespace().find(|word| word.len() == 36);
+            pin = id.expect("an id").to_owned();
+        }
+        if line.starts_with("concertina overlays tides ") && told < 3 {
+            let sample = README.split("```text\n").nth(1).and_then(|it| it.split("```").next());
+            assert_eq!(anonymous(sample.expect("a sample")), anonymous(&printed));
         }
         told += 1;
     }

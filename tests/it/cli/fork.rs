@@ -6,6 +6,8 @@ use super::support::{Server, stderr};
 fn a_fork_goes_on_from_a_row_and_leaves_its_origin_as_it_is() {
     let server = Server::with_turns(4);
     assert_eq!(server.run(&["fork", "s", "other", "--seq", "4", "--name", "try"]), "other\n");
+    let listed = server.run(&["sessions"]);
+    assert!(listed.contains("fork of") && listed.contains("s, row 4 at revision 1"), "{listed}");
     server.run(&["append", "other", "Go another way."]);
     let texts = |session: &str| -> Vec<String> {
         let rows = server.json(&["history", session]);

@@ -92,6 +92,16 @@ fn i8_an_earlier_context_comes_back_byte_for_byte() {
 }
 
 #[test]
+fn an_earlier_state_above_the_limit_says_so() {
+    let server = Server::start();
+    server.run(&["import", "demo/session.jsonl", "--session", "s", "--window", "16000"]);
+    let text = server.run(&["context", "s", "--at", "3"]);
+    assert!(text.contains(" above the limit: shown as it stood then, no stage runs"), "{text}");
+    let text = server.run(&["context", "s"]);
+    assert!(!text.contains("above the limit"), "{text}");
+}
+
+#[test]
 fn a_revision_that_is_not_there_and_another_window_in_the_past_are_refused() {
     let server = Server::with_turns(1);
     let words = server.refused(&["context", "s", "--at", "99"]);

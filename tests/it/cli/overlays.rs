@@ -13,16 +13,76 @@ fn the_strip_shows_folds_by_letter_and_the_table_names_them() {
     server.collapsed("1-8");
     server.collapsed("15-18");
     expect![[r"
-        rows 1–24, one sign a row
+        rows 1–24: a fold is one block, outside it one sign a row
         [A turns 1–4]█████▲[B turns 8–9]██████
         █ shown   [ ] folded into a text   ▲ pinned
 
-              id                                    kind      by      rows   before  after
-        in A  <id>  collapse  manual  1–4     2,388  2,042
-        A     <id>  collapse  manual  1–8     2,042  1,644
-        B     <id>  collapse  manual  15–18   1,644  1,298
+           id                                    kind      by      rows   before  after
+        A  <id>  collapse  manual  1–8     2,042  1,644
+        B  <id>  collapse  manual  15–18   1,644  1,298
+        1 more beneath them (--nested shows them)
     "]]
     .assert_eq(&anonymous(&server.run(&["overlays", "s"])));
+    let nested = anonymous(&server.run(&["overlays", "s", "--nested"]));
+    let table: Vec<_> = nested.lines().skip(5).collect();
+    expect![[r"
+        A       <id>  collapse  manual  1–8     2,042  1,644
+          in A  <id>  collapse  manual  1–4     2,388  2,042
+        B       <id>  collapse  manual  15–18   1,644  1,298
+    "]]
+    .assert_eq(&format!("{}\n", table.join("\n")));
+    assert_eq!(server.json(&["overlays", "s"]).len(), 3, "as JSON, all of them");
+}
+
+#[test]
+fn an_overlay_goes_by_its_letter_and_by_the_start_of_its_id() {
+    let server = Server::with_turns(12);
+    let first = server.collapsed("1-4");
+    let second = server.collapsed("9-12");
+    // Ids bear their time first: the start of one is its own only as a whole but for little.
+    for (named, expected) in [("A", "1–4"), ("B", "9–12"), (&second[..35], "9–12")] {
+        let text = server.run(&["expand", "s", named]);
+        let head = format!("collapse of rows {expected} in view main, ");
+        assert!(text.starts_with(&head), "{named}: {text}");
+    }
+    let opened = server.json(&["context", "s", "--expand", "B"]).remove(0);
+    let by_id = server.json(&["context", "s", "--expand", &second]).remove(0);
+    assert_eq!(opened["messages"].to_string(), by_id["messages"].to_string());
+
+    let common: String =
+        first.chars().zip(second.chars()).take_while(|(a, b)| a == b).map(|(a, _)| a).collect();
+    if common.len() >= 6 {
+        let assert = server.command(&["rollback", "s", &common]).assert().code(2);
+        assert!(stderr(&assert).contains("is ambiguous"), "{}", stderr(&assert));
+    }
+    let assert = server.command(&["rollback", "s", "C"]).assert().code(2);
+    let words = stderr(&assert);
+    assert!(words.contains("expected one of `A` to `B`, the folds in view main"), "{words}");
+    assert_eq!(server.json(&["overlays", "s"]).len(), 2);
+    server.run(&["rollback", "s", "A"]);
+    assert_eq!(server.json(&["overlays", "s"])[0]["id"], second.as_str());
+}
+
+#[test]
+fn letters_are_of_the_view_that_is_named() {
+    let server = Server::with_turns(6);
+    server.run(&["views", "set", "s", "small", "--window", "50000"]);
+    server.run(&["collapse", "s", "1-4", "--view", "small"]);
+    let assert = server.command(&["expand", "s", "A"]).assert().code(2);
+    assert!(stderr(&assert).contains("nothing is folded in view main"), "{}", stderr(&assert));
+    let text = server.run(&["expand", "s", "A", "--view", "small"]);
+    assert!(text.starts_with("collapse of rows 1–4 in view small, "), "{text}");
+    let opened = server.json(&["context", "s", "--view", "small", "--expand", "A"]).remove(0);
+    assert_eq!(opened["meta"]["preview"], true);
+}
+
+#[test]
+fn expand_says_what_lies_directly_beneath() {
+    let server = Server::with_turns(12);
+    let inner = server.collapsed("1-4");
+    server.collapsed("1-8");
+    let text = server.run(&["expand", "s", "A"]);
+    assert!(text.contains(&format!("\nover collapse of rows 1–4: {inner}\n")), "{text}");
 }
 
 #[test]

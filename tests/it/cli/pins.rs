@@ -70,3 +70,16 @@ fn what_is_pinned_stays_where_a_segment_around_it_is_chosen_by_the_policy() {
     let strip = server.run(&["overlays", "s"]);
     assert!(strip.contains("]▲█"), "{strip}");
 }
+
+#[test]
+fn a_pin_under_a_fold_says_what_keeps_it_folded_and_marks_the_block() {
+    let server = Server::with_turns(6);
+    let id = server.collapsed("1-4");
+    let assert = server.command(&["pin", "s", "3-6"]).assert().success();
+    let expected = format!("rows 3–4 stay folded until overlay {id} (A) is rolled back\n");
+    assert_eq!(stderr(&assert), expected);
+    let strip = server.run(&["overlays", "s"]);
+    assert!(strip.contains("[A turns 1–2 ▲]▲▲██████"), "{strip}");
+    let assert = server.command(&["pin", "s", "9"]).assert().success();
+    assert_eq!(stderr(&assert), "");
+}
