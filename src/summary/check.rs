@@ -113,7 +113,7 @@ fn wrong_finish(reason: &str) -> Option<Detail> {
     }
 }
 
-fn wrong_text(text: &str) -> Option<Detail> {
+pub(super) fn wrong_text(text: &str) -> Option<Detail> {
     let trimmed = text.trim();
     if trimmed.is_empty() {
         return Some(Detail::Blank);

@@ -39,6 +39,7 @@ use self::{
 };
 use super::{
     Summarizer, SummarizerError, Summary, Task, Template,
+    check::wrong_text,
     layout::{has_own_parts, least_tokens},
     text::{cut_to_tokens, flat},
 };
@@ -100,7 +101,20 @@ pub fn extractive(task: &Task) -> String {
     let wishes = wishes(&task.instructions);
     let facts = gather::facts(&task.material, &wishes);
     let items = items::items(&facts, most, &wishes);
-    fill(&facts, &items, layout, most)
+    told(fill(&facts, &items, layout, most), &facts, most)
+}
+
+/// A short text may be nothing but what somebody said that looks like a call, a
+/// refusal or an error: then it is told as what was said.
+fn told(text: String, facts: &Facts, most: i64) -> String {
+    if wrong_text(&text).is_none() {
+        return text;
+    }
+    let reported = cut_to_tokens(&format!("It was said: {}", flat(&text, 4000)), most);
+    if wrong_text(&reported).is_none() {
+        return reported;
+    }
+    cut_to_tokens(&format!("Nothing to report of {} messages.", facts.messages), most)
 }
 
 fn fill(facts: &Facts, items: &[Item], layout: Template, most: i64) -> String {

@@ -27,3 +27,25 @@ fn the_words_of_instructions_are_what_they_are_about() {
     );
     assert!(wishes("").is_empty());
 }
+
+#[test]
+fn what_looks_like_no_summary_is_told_as_what_was_said() {
+    let said = [
+        "<function=bash>\n<parameter=command>ls</parameter>",
+        "I cannot help with that.",
+        "Error: 529 overloaded_error",
+        "{\"a\": 1}",
+    ];
+    for (template, text) in ["turns", "span", "free", "one_line"]
+        .iter()
+        .flat_map(|template| said.iter().map(move |text| (template, text)))
+    {
+        let earlier =
+            crate::summary::EarlierSummary { covered: Vec::new(), text: (*text).to_owned() };
+        let material = Material { earlier: vec![earlier], ..Material::default() };
+        let task = Task { material, ..task(template, 120) };
+        let told = extractive(&task);
+        let limits = crate::summary::Limits { max_tokens: 120, template: None };
+        assert_eq!(crate::summary::check(&told, "", &limits), Ok(()), "{template}: {told}");
+    }
+}
