@@ -51,7 +51,11 @@ async fn is_shown(
     let context = long_context(client, session).await?.context.context("no context")?;
     let is_covered =
         |seq| covered.iter().any(|rows| (rows.first_seq..=rows.last_seq).contains(&seq));
-    ensure!(context.overlays.len() == usize::from(!covered.is_empty()), "other overlays");
+    ensure!(
+        context.overlays.len() == usize::from(!covered.is_empty()),
+        "other overlays: {:?}",
+        context.overlays.iter().map(|it| (&it.stage, it.kind)).collect::<Vec<_>>()
+    );
     let mut shown: HashMap<i64, usize> = HashMap::new();
     for origin in context.origins.iter().filter(|it| it.overlay_id.is_empty()) {
         for seq in origin.rows.iter().flat_map(|it| it.first_seq..=it.last_seq) {

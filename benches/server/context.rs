@@ -15,7 +15,7 @@ use crate::{
 
 const AGENTS: usize = 16;
 /// So large that nothing is reduced.
-const WINDOW: i64 = 1_000_000;
+const WINDOW: i64 = 10_000_000;
 /// Messages of one request that seeds a session.
 const SEEDED_AT_ONCE: usize = 1000;
 
