@@ -38,6 +38,8 @@ mod remote;
 mod rendered;
 mod revisions;
 mod rollback;
+#[cfg(test)]
+mod samples;
 mod serve;
 mod sessions;
 mod strip;

@@ -171,17 +171,7 @@ fn row(pin: &v1::Pin) -> [String; 5] {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::proto::v1::overlay::Kind;
-
-    fn fold(id: &str, first_seq: i64, last_seq: i64) -> v1::Overlay {
-        v1::Overlay {
-            id: id.into(),
-            kind: Kind::Collapse.into(),
-            covered: vec![v1::SeqRange { first_seq, last_seq }],
-            covered_messages: last_seq - first_seq + 1,
-            ..v1::Overlay::default()
-        }
-    }
+    use crate::cli::samples::fold;
 
     #[test]
     fn what_stays_folded_is_told_with_what_folds_it() {

@@ -66,17 +66,10 @@ fn place(overlay: &v1::Overlay, in_force: &[v1::Overlay]) -> Place {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::proto::v1::overlay::{ClearedContent, Kind};
-
-    fn fold(id: &str, first_seq: i64, last_seq: i64) -> v1::Overlay {
-        v1::Overlay {
-            id: id.into(),
-            kind: Kind::Collapse.into(),
-            covered: vec![v1::SeqRange { first_seq, last_seq }],
-            covered_messages: last_seq - first_seq + 1,
-            ..v1::Overlay::default()
-        }
-    }
+    use crate::{
+        cli::samples::fold,
+        proto::v1::overlay::{ClearedContent, Kind},
+    };
 
     fn clear(id: &str, seqs: &[i64]) -> v1::Overlay {
         let piece = |seq: &i64| ClearedContent {

@@ -282,12 +282,12 @@ async fn commit_plan(
         return Err(Error::OverlayConflict(Some(other.clone())));
     }
     let overlay = work::overlay(ctx, order, &segment_of(plan, &in_force), written);
-    let overlay = work::measured(history, view, &in_force, overlay)?;
+    let overlays: Vec<Overlay> = work::laid(history, view, vec![overlay]).collect::<Result<_>>()?;
     let commit = CommitOverlays {
         session: order.session.clone(),
         view: plan.view.clone(),
         planned_on: PlannedOn::Plans(vec![plan.id.clone()]),
-        overlays: vec![overlay],
+        overlays,
         supersedes: Vec::new(),
         author: order.author.clone(),
         at: ctx.clock.now(),

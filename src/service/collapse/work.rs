@@ -270,17 +270,14 @@ async fn commit(
         }
     }
     let (mut overlays, mut plans) = (Vec::new(), Vec::new());
-    let laid = projection::lay(history, &view.sight, view.in_force(), written, &mut view.memo);
-    for (laid, (plan, segment)) in laid.into_iter().zip(parts) {
+    let laid = laid(history, view, written);
+    for (laid, (plan, segment)) in laid.zip(parts) {
         match laid {
             Ok(overlay) => {
                 overlays.push(overlay);
                 plans.push(plan.id.clone());
             }
-            Err((tokens_before, tokens)) => {
-                let why = Error::SummaryNotSmaller { tokens, tokens_before };
-                refused.push((segment.covered.clone(), why));
-            }
+            Err(why) => refused.push((segment.covered.clone(), why)),
         }
     }
     if overlays.is_empty() {
@@ -325,20 +322,16 @@ pub(super) fn overlay(ctx: &Ctx, order: &Order, segment: &Segment, written: Writ
     }
 }
 
-/// The overlay with its sizes, where it makes the view smaller.
-pub(super) fn measured(
+/// The overlays with their sizes, those that make the view smaller.
+pub(super) fn laid(
     history: &projection::History,
     view: &mut ViewState,
-    in_force: &[Overlay],
-    mut overlay: Overlay,
-) -> Result<Overlay> {
-    let (before, after) =
-        projection::measure(history, &view.sight, in_force, &overlay, &mut view.memo);
-    if after >= before {
-        return Err(Error::SummaryNotSmaller { tokens: after, tokens_before: before });
-    }
-    (overlay.tokens_before, overlay.tokens_after) = (before, after);
-    Ok(overlay)
+    overlays: Vec<Overlay>,
+) -> impl Iterator<Item = Result<Overlay>> + use<> {
+    let laid = projection::lay(history, &view.sight, view.in_force(), overlays, &mut view.memo);
+    laid.into_iter().map(|it| {
+        it.map_err(|(tokens_before, tokens)| Error::SummaryNotSmaller { tokens, tokens_before })
+    })
 }
 
 /// Says whether a commit lost a race that may be run again.
